@@ -33,7 +33,7 @@ def test_an_unknown_application_names_the_installed_ones() -> None:
         ("acme_is_gone:Thing", "ModuleNotFoundError: No module named 'acme_is_gone'"),
         ("acme:Gone", "AttributeError"),
         ("acme_raises:Thing", "RuntimeError: no licence"),
-        ("acme:THING", "it is no subclass of crosswind.app.Application"),
+        ("acme:THING", "it is not a subclass of crosswind.app.Application"),
     ],
 )
 def test_a_package_whose_application_cannot_be_loaded_is_named_and_spoils_no_other(

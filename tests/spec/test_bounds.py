@@ -1,4 +1,4 @@
-"""What a user names is refused at once where it is no file, too large, too deep or too long to be read."""
+"""What a user names is refused at once where it is not a file, too large, too deep or too long to be read."""
 
 import os
 from pathlib import Path

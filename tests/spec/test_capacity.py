@@ -110,7 +110,10 @@ def test_what_is_resampled_has_a_length_and_a_block(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("capacity", "expected"),
     [
-        ("on: [h0]", "says nothing; write exactly one of steps, trace, mahimahi, quantiles, ballani, markov"),
+        (
+            "on: [h0]",
+            "has no process; write exactly one of steps, trace, mahimahi, quantiles, ballani, markov",
+        ),
         ("ballani: A, markov: {a: {rate: 1Mbit/s}}, hold: 1s", "has ballani and markov; write exactly one"),
         ("ballani: I", 'ballani "I" must be'),
         (
@@ -119,7 +122,7 @@ def test_what_is_resampled_has_a_length_and_a_block(tmp_path: Path) -> None:
         ),
         ("steps: {0s: 1Gbit/s}, tails: corrected", "tails does not go with steps, only with ballani"),
         ("ballani: A, repeat: true", "repeat does not go with ballani"),
-        ("steps: {1s: 1Gbit/s}", "begins at 1s; say what holds from 0s on"),
+        ("steps: {1s: 1Gbit/s}", "begins at 1s; add a rate from 0s on"),
         ("steps: {0s: 1Gbit/s, 1s: 2Gbit/s, 1000ms: 3Gbit/s}", 'is the same time as "1s"'),
         ("steps: {0s: 0bit/s}", "nothing would ever pass"),
         ("steps: {0s: 1Gbit/s, 5s: 0bit/s}, repeat: 5s", '"5s" is not after the last step, 5s'),
@@ -130,7 +133,7 @@ def test_what_is_resampled_has_a_length_and_a_block(tmp_path: Path) -> None:
         ("trace: nan.csv", 'trace "nan.csv" line 3: rate "nan" is not a plain number'),
         ("mahimahi: m.up, repeat: 1s", "repeat must be true or false"),
         ("markov: {a: {rate: 1Mbit/s}}", 'needs "hold"'),
-        ("markov: {a: {rate: 1Mbit/s, to: {b: 5%}}}, hold: 1s", "b is no state; states are a"),
+        ("markov: {a: {rate: 1Mbit/s, to: {b: 5%}}}, hold: 1s", "b is not a state; states are a"),
         ("markov: {a: {rate: 1Mbit/s, to: {a: 5%}}}, hold: 1s", "is the state itself"),
         (
             "markov: {a: {rate: 1Mbit/s, to: {b: 70%, c: 40%}}, b: {rate: 1bit/s}, c: {rate: 1bit/s}}, "
@@ -140,7 +143,7 @@ def test_what_is_resampled_has_a_length_and_a_block(tmp_path: Path) -> None:
         ("markov: {a: {rate: 0bit/s}}, hold: 1s", "nothing would ever pass"),
         ("quantiles: {1%: 1Mbit/s, 99%: 2Mbit/s}", 'needs "hold"'),
         ("quantiles: {1%: 3Mbit/s, 50%: 2Mbit/s}, hold: 1s", "rate at 50% is below that at 1%"),
-        ("quantiles: {1%: 3Mbit/s, 1.0%: 4Mbit/s, 9%: 5Mbit/s}, hold: 1s", "says twice"),
+        ("quantiles: {1%: 3Mbit/s, 1.0%: 4Mbit/s, 9%: 5Mbit/s}, hold: 1s", "has one share twice"),
         ("quantiles: {1%: 0bit/s, 99%: 0bit/s}, hold: 1s", "nothing would ever pass"),
         ("quantiles: {1%: 1Mbit/s, 99%: unlimited}, hold: 1s", '"unlimited" is not a rate'),
         ("ballani: A, resample: 1s", "resample does not go with ballani"),

@@ -85,7 +85,7 @@ def test_of_measured_delays_a_jitter_keeps_only_the_shape(agent_reads: Reads) ->
         ("{time: 1ms, jitter: 0ms}", "is zero"),
         ("{time: 1ms, jitter: 1ms, depth: 1}", "is not a depth; write exact, or 2 to 65536 entries"),
         ("{law: {}}", "must have one law: lognormal, samples, dist or histogram"),
-        ("{jitter: 1ms, law: {samples: [2ms, 2ms]}}", "has samples that do not vary; leave out the jitter"),
+        ("{jitter: 1ms, law: {samples: [2ms, 2ms]}}", "has samples that do not vary; remove the jitter"),
         (
             "{law: {histogram: [{low: 2ms, high: 1ms, count: 1}]}}",
             "has a bin whose high is not above its low",

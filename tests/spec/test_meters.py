@@ -83,7 +83,7 @@ def test_one_burst_of_a_single_rate_meter_may_be_zero() -> None:
         ),
         (
             "srtcm: {cir: unlimited, cbs: 150kB, ebs: 0B, yellow: remark, red: drop}",
-            'cir "unlimited" is no limit; write a rate, such as 1Gbit/s',
+            'cir "unlimited" is not a limit; write a rate, such as 1Gbit/s',
         ),
         (
             "srtcm: {cir: 1Gbit/s, cbs: 150kB, ebs: 10kB, yellow: remark, red: drop}",
@@ -91,7 +91,7 @@ def test_one_burst_of_a_single_rate_meter_may_be_zero() -> None:
         ),
         (
             "srtcm: {cir: 1Gbit/s, cbs: 150kB, ebs: 150kB, yellow: paint, red: drop}",
-            'yellow "paint" is nothing to do with a colour; write pass, drop, remark, or a DSCP such as AF12',
+            'yellow "paint" is not an action; write `pass`, `drop`, `remark`, or a DSCP such as AF12',
         ),
         (
             "trtcm: {cir: 2Gbit/s, cbs: 150kB, pir: 1Gbit/s, pbs: 150kB, yellow: remark, red: drop}",

@@ -57,7 +57,8 @@ def test_a_longer_name_is_refused_with_its_place_and_length(names: dict[str, str
     with pytest.raises(SpecErrors) as caught:
         parse_experiment(experiment(**names), "x.yaml")
     assert message in str(caught.value)
-    assert "at most; shorten it" in str(caught.value)
+    assert "has at most" in str(caught.value)
+    assert ": shorten it" in str(caught.value)
 
 
 def test_a_condition_of_a_file_for_set_has_the_same_bound(tmp_path: Path) -> None:
@@ -69,7 +70,7 @@ def test_a_condition_of_a_file_for_set_has_the_same_bound(tmp_path: Path) -> Non
 def test_a_condition_made_of_a_measurement_has_the_same_bound(tmp_path: Path, capsys) -> None:
     (tmp_path / "trace.csv").write_text("time_s,rate_mbps\n0,1\n1,2\n")
     assert cli.run(["conditions", "from", str(tmp_path / "trace.csv"), "--name", "A b"]) == 2
-    assert '--name: "A b" is no name for a condition' in capsys.readouterr().err
+    assert '--name: "A b" is not a valid name for a condition' in capsys.readouterr().err
     assert cli.run(["conditions", "from", str(tmp_path / "trace.csv"), "--name", "c" * 161]) == 2
     assert "has 161 characters" in capsys.readouterr().err
 

@@ -39,7 +39,7 @@ def test_a_host_and_a_host_with_limits_place_a_node_alike(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("server", "message"),
     [
-        ("{host: h7, cpus: 1}", 'is on "h7", which is no host'),
+        ("{host: h7, cpus: 1}", 'is on "h7", which is not a host'),
         ("{host: h0, memory: 2}", "has no unit"),
         ("{host: h0, memory: 1MiB}", "allow at least 4MiB"),
         ("{host: h0, cpus: 0}", "cpus"),

@@ -58,9 +58,9 @@ def test_an_experiment_without_it_is_resolved_as_before() -> None:
 @pytest.mark.parametrize(
     ("published", "told"),
     [
-        ("icpe23-ycsb-g", '"icpe23-ycsb-g" is no set of published figures of the catalogue'),
-        ("{source: s, figures: {latency: {nowhere: {p99: 1ms}}}}", "is no condition of this experiment"),
-        ("{source: s, figures: {latency: {own: {p99: fast}}}}", '"fast" is no number'),
+        ("icpe23-ycsb-g", '"icpe23-ycsb-g" is not a set of published figures of the catalogue'),
+        ("{source: s, figures: {latency: {nowhere: {p99: 1ms}}}}", "is not a condition of this experiment"),
+        ("{source: s, figures: {latency: {own: {p99: fast}}}}", '"fast" is not a number'),
         ("{source: s, figures: {latency: {own: {}}}}", "x.yaml:7"),
         ("{source: s, figures: {}}", "x.yaml:7"),
         ("{figures: {latency: {own: {p99: 1ms}}}}", 'needs "source"'),

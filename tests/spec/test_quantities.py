@@ -83,7 +83,7 @@ def test_dscps_have_names_and_numbers() -> None:
         (quantities.read_share, "101%", "outside 0% to 100%"),
         (quantities.read_intensity, "50", "or a share of the uplink such as 50%"),
         (quantities.read_operations_per_second, 1000, '"1000" has no unit; write 1000/s'),
-        (quantities.read_operations_per_second, "0/s", "leave the rate out for a closed loop"),
+        (quantities.read_operations_per_second, "0/s", "remove the rate for a closed loop"),
         (quantities.read_dscp, 64, "is not a DSCP"),
         (quantities.read_dscp, "AF53", "is not a DSCP"),
         (quantities.read_dscp, True, "is not a DSCP"),

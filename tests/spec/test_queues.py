@@ -104,7 +104,7 @@ def test_the_same_keys_serve_a_link_a_scheduler_and_a_shaper() -> None:
         ("{queue: {drop: {codel: {target: 2s, interval: 1s}}}}", 'target "2s" is above interval "1s"'),
         (
             "{queue: {drop: {red: {min: 90kB, max: 30kB, probability: 10%}}}}",
-            "red has min 9000B and max 3000B after scaling by 0.1; give 0B < min < max",
+            "red has min 9000B and max 3000B after scaling by 0.1; write 0B < min < max",
         ),
         ("{queue: {drop: {red: {min: 30kB, max: 90kB, probability: 0%}}}}", "is zero"),
         ("{queue: {alpha: 1}}", "alpha is a part of no memory"),
@@ -115,14 +115,17 @@ def test_the_same_keys_serve_a_link_a_scheduler_and_a_shaper() -> None:
         ("{queue: {drop: {}}}", "drop must name one of these with its parameters"),
         ("{queue: {drop: tial}}", 'did you mean "tail"?'),
         ("{queue: {buffer: 5}}", "or packets such as 1000packets, or a time such as 5ms"),
-        ("{queue: {buffer: 5packets}}", '"5packets" scaled by 0.1 is no packet; write at least 10packets'),
+        (
+            "{queue: {buffer: 5packets}}",
+            '"5packets" scaled by 0.1 is less than one packet; write at least 10packets',
+        ),
         # A packet of 1500 B takes 120 us at 100 Mbit/s.
         ("{queue: {buffer: 100us}}", '"100us" at 100000000bit/s is less than one packet of 1500B; '),
         ("{queue: {buffer: {bdp: 100us}}}", '"100us" at 100000000bit/s is less than one packet'),
         ("{queue: {buffer: 10kB}}", "is smaller than one packet of 1500B; write at least 15000B"),
         ("{queue: {on: [server]}}", '"server" is not a host'),
         ("{queue: {}}, {schedule: {by: strict, queues: [{dscp: default}]}}", "is a second queue"),
-        ("{shape: {rate: unlimited, burst: 100kB, buffer: 5ms}}", "buffer is a time at an unlimited rate"),
+        ("{shape: {rate: unlimited, burst: 100kB, buffer: 5ms}}", "is a time, and the rate is unlimited"),
     ],
 )  # fmt: skip
 def test_what_a_queue_cannot_do_is_refused(element: str, message: str) -> None:
@@ -130,7 +133,7 @@ def test_what_a_queue_cannot_do_is_refused(element: str, message: str) -> None:
 
 
 def test_a_queue_stands_where_a_link_begins() -> None:
-    assert "queue cannot be at link, where no link is" in refused("{queue: {}}", place="link")
+    assert "queue cannot be at link: it needs a link behind it" in refused("{queue: {}}", place="link")
 
 
 def test_the_uplinks_buffer_holds_a_packet() -> None:

@@ -92,7 +92,7 @@ def test_a_pacers_horizon_is_a_time_and_not_scaled() -> None:
             f"credit: {{budget: 5400, {RATES}}}",
             'budget "5400" has no unit; write 5400Gbit (units: bit, kbit, Mbit, Gbit, Tbit)',
         ),
-        ("pace: {rate: 1Gbit/s, horizon: 0s}", 'horizon "0s" is zero; a time here must be above zero'),
+        ("pace: {rate: 1Gbit/s, horizon: 0s}", 'horizon "0s" is zero; write a time above zero'),
     ],
 )
 def test_what_a_shaper_could_not_mean_is_refused(element: str, message: str) -> None:

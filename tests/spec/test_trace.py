@@ -98,8 +98,8 @@ def test_every_line_of_mahimahi_is_one_opportunity(lines: list[int]) -> None:
 def test_a_trace_that_is_too_long_is_refused_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trace_module, "POINTS_MAX", 3)
     rows = "".join(f"{number},1\n" for number in range(4))
-    with pytest.raises(TraceError, match="line 5: is point 4; a trace may have 3"):
+    with pytest.raises(TraceError, match="line 5: is point 4; at most 3"):
         parse_rates(f"time_s,rate_mbps\n{rows}".encode())
     monkeypatch.setattr(text_lines, "BYTES_MAX", 3)
-    with pytest.raises(TraceError, match="has 4 bytes; a trace may have 3"):
+    with pytest.raises(TraceError, match="has 4 bytes; at most 3"):
         parse_opportunities(b"1\n2\n")

@@ -1,4 +1,4 @@
-"""What must hold where a condition says at which nodes, hosts, switches and links its elements stand."""
+"""Check the names in a condition: at which nodes, hosts, switches and links its elements stand."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ def place_findings(data: JsonValue, path: Path, place: str, setting: Setting) ->
         return
     if place == "wan" and network is not None and network.form != "zones":
         link = network.trunks[0].name if network.trunks else "h0"
-        yield path, f"is between zones, and this topology has none; write link: {{{link}: [...]}}"
+        yield (
+            path,
+            f"is for links between zones, and this topology has no zones; write link: {{{link}: [...]}}",
+        )
     elif isinstance(written, dict):
         for named, _ in items(data, *path):
             yield from _name_findings(named, str(named[-1]), place, False, setting)
@@ -31,16 +34,16 @@ def place_findings(data: JsonValue, path: Path, place: str, setting: Setting) ->
                 for (word,), parameters in items(element):
                     if value_at(parameters, "on") is not None:
                         name = shown(named[-1])
-                        yield (*inner, word, "on"), f"stands below {name} already; leave one of the two out"
+                        yield (*inner, word, "on"), f"stands below {name} already; remove one of the two"
 
 
 def on_findings(
     path: Path, raw: JsonValue, place: str, is_of_a_link: bool, setting: Setting
 ) -> Iterator[Finding]:
-    """Yield names in `on` of the element at `path` that are not there.
+    """Yield names in `on` of the element at `path` that do not exist.
 
     Args:
-        is_of_a_link: it stands in front of the host's link, which the host's nodes share.
+        is_of_a_link: whether it stands in front of the host's link, which the host's nodes share.
     """
     for inner, name in items(raw, "on"):
         if isinstance(name, str):
@@ -48,18 +51,18 @@ def on_findings(
 
 
 def direction_findings(path: Path, raw: JsonValue, place: str, setting: Setting) -> Iterator[Finding]:
-    """Yield a direction where each link is one."""
+    """Yield a `direction` where the link itself has one."""
     on = [name for _, name in items(raw, "on")]
     if value_at(raw, "direction") is not None and (place == "wan" or any(ARROW in str(name) for name in on)):
-        yield (*path, "direction"), "is up from a host or down to it, and a named link has one; leave it out"
+        yield (*path, "direction"), "is for links of hosts; a named link has one direction already: remove it"
 
 
 def with_links(
     elements: list[tuple[Path, JsonValue]], place: str, setting: Setting
 ) -> list[tuple[Path, JsonValue]]:
-    """Return elements with the names of links in `on`: two on the same link then have a name in common.
+    """Return elements with the names of links in `on`, so that two on the same link share a name.
 
-    A star is left as it is written: there hosts are as good as links, and errors show what was written.
+    A star is returned as written: each host has one link there, and errors show what was written.
     """
     network = setting.network
     if network is None or network.form == "star":
@@ -107,9 +110,9 @@ def _name_findings(
     else:
         nouns = ["host", *([switch, "link"] if switch else [])]
     noun = f"{', '.join(nouns[:-1])} or {nouns[-1]}" if len(nouns) > 1 else nouns[0]
-    # A star has few names that a reader wants: those of its hosts and nodes.
+    # In a star, only the names of hosts and nodes help.
     offered = [each for each in known if each in nodes or each in hosts] if form == "star" else known
-    remedy = did_you_mean(name, known) or f"there are {some_of(offered)}"
-    # A key of a mapping is named by its place already.
+    remedy = did_you_mean(name, known) or f"choose one of {some_of(offered)}"
+    # The place of the problem names a key of a mapping already.
     what = "is" if path[-1] == name else f"{shown(name)} is"
     yield path, f"{what} not a {noun}; {remedy}"

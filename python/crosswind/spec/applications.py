@@ -1,4 +1,4 @@
-"""What a file may ask of the installed applications: plugins, imported only when a file names one."""
+"""What a file needs from the installed applications, which are imported only when a file names one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crosswind.spec.resolved import Parameters
 from crosswind.spec.restored import restored
 from crosswind.spec.sizes_file import Sizes, sizes_of
 
-# The key that takes an application's parameters from one of its sizes.
+# The key that fills in an application's parameters from one of its sizes.
 SIZE = "size"
 
 
@@ -30,7 +30,7 @@ def parameters_of(name: str) -> type[SpecModel]:
 
 
 def sizes(name: str) -> Sizes:
-    """Return the sizes that an application may be given, each with its parameters as a file writes them."""
+    """Return the sizes of an application, each with its parameters as a file writes them."""
     return sizes_of(_find(name))
 
 
@@ -40,27 +40,27 @@ def figures(name: str, parameters: SpecModel) -> tuple[Figure, ...]:
 
 
 def roles_missing(name: str, nodes: Collection[str]) -> list[str]:
-    """Return the names of nodes that the application needs and that are not among `nodes`."""
+    """Return the names of nodes that the application needs and `nodes` lacks."""
     return _find(name).roles_missing(nodes)
 
 
 def misfits(name: str, parameters: SpecModel, nodes: Collection[str]) -> Iterator[tuple[Path, str]]:
-    """Yield what does not fit between parameters and the nodes, each with its place in the parameters."""
+    """Yield where parameters do not fit the nodes, each with its place in the parameters."""
     yield from _find(name).misfits(parameters, nodes)
 
 
 def own_nodes(name: str, raw: JsonValue, document: Document) -> list[str]:
-    """Return the nodes that the parameters at hand bring by themselves; they need not be sound."""
+    """Return the nodes that parameters define by themselves; the parameters may have errors."""
     return _find(name).own_nodes(raw, document)
 
 
 def brings_nodes(name: str) -> bool:
-    """Tell whether an application may bring nodes by itself."""
+    """Return whether an application may define nodes by itself."""
     return _find(name).brings_nodes
 
 
 def node_limits(name: str, parameters: SpecModel) -> Mapping[str, NodeLimits]:
-    """Return what the application's own files limit nodes to, by node."""
+    """Return the limits of nodes in the application's own files, by node."""
     return _find(name).node_limits(parameters)
 
 
@@ -72,12 +72,12 @@ def expected_s(name: str, values: Parameters) -> float | None:
 
 
 def remarks(name: str, parameters: SpecModel) -> list[str]:
-    """Return what a reader of results with these parameters has to know."""
+    """Return warnings for readers of results with these parameters."""
     return _find(name)(parameters).remarks()
 
 
 def notes(name: str, parameters: SpecModel) -> list[str]:
-    """Return what the author of these parameters has to know."""
+    """Return notes for the author of these parameters."""
     return _find(name)(parameters).notes()
 
 

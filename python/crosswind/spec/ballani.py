@@ -1,12 +1,11 @@
-"""What eight clouds gave pairs of their virtual machines, as a law that a link's capacity is drawn from.
+"""Bandwidth between virtual machines in eight clouds, as a distribution that a link's capacity is drawn from.
 
-Known are five quantiles of each cloud. The published emulator takes one of the four cells between them with
-equal chance, and a whole number of Mbit/s in it. So it draws nothing below the 1 % and above the 99 %
-quantile, and one in four draws lies in the outer cells, which hold 24 % each. Both are here: the law as
-`published`, and as `corrected`.
+Five quantiles of each cloud are known. The published emulator chooses one of the four cells between them with
+equal probability, and then a whole number of Mbit/s in that cell. So it never draws below the 1 % or above
+the 99 % quantile, and it draws from each outer cell, which holds 24 %, with 25 %. Both distributions are
+here: as `published`, and as `corrected`.
 
-What the outer 1 % are like is not known; corrected, each is continued with the density of the cell next to
-it.
+The outer 1 % are unknown. The corrected distribution extends each outer cell with its density.
 
 Source: quantiles read from figure 1 of Ballani, Costa, Karagiannis, Rowstron 2011, "Towards Predictable
 Datacenter Networks", SIGCOMM, by Uta et al. 2020, "Is Big Data Performance Reproducible in Modern Cloud
@@ -40,7 +39,7 @@ _SHARES_PPB = (10_000_000, 250_000_000, 500_000_000, 750_000_000, 990_000_000)
 
 
 def law(cloud: Cloud, tails: Tails) -> tuple[list[Cell], int]:
-    """Return the cells of a cloud's law and the grid, in bit/s, that draws are rounded down to."""
+    """Return the cells of a cloud's distribution, and the grid, in bit/s, that draws are rounded down to."""
     quantiles = [1000 * kbps for kbps in QUANTILES_KBPS[cloud]]
     if tails == "published":
         # int(uniform(low, high + 1)) in Mbit/s.

@@ -1,4 +1,4 @@
-"""What must hold where trials keep the budgets of credit buckets, or rest until these are back."""
+"""Rules for trials that keep the budgets of credit buckets, or rest until the budgets are full again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def budget_findings(trials: JsonValue, conditions: Iterable[JsonValue]) -> Itera
     if value_at(trials, "rest") == AUTO and not kept:
         yield (
             ("rest",),
-            '"auto" waits for budgets that are kept, and every trial has fresh ones; write a time, such as '
+            '"auto" waits for kept budgets, and here every trial has fresh ones; write a time, such as '
             "1s, or add budgets: kept",
         )
     if not kept:
@@ -31,18 +31,18 @@ def budget_findings(trials: JsonValue, conditions: Iterable[JsonValue]) -> Itera
     drained = [found for condition in conditions for found in _drained(condition)]
     if not drained:
         kinds = " or ".join(kind for kind, each in descriptions().items() if each.drains)
-        message = f'"kept" is about {kinds}, and no condition begins with one; leave it out'
+        message = f'"kept" applies to {kinds}, and no condition begins with one; remove it'
         yield ("budgets",), message
     for kind, key in dict.fromkeys(_in_the_way(drained)):
         yield (
             ("budgets",),
-            f'"kept" cannot keep a {kind} with `{key}`, which has a state beside its budget; '
-            f"leave `{key}` out, or write budgets: fresh",
+            f'"kept" does not work for a {kind} with `{key}`, which has more state than its budget; '
+            f"remove `{key}`, or write budgets: fresh",
         )
 
 
 def _in_the_way(drained: list[tuple[Description, JsonValue]]) -> Iterator[tuple[str, str]]:
-    """Yield parameters with which levels cannot be kept, each with its kind."""
+    """Yield parameters that forbid to keep levels, each with its kind."""
     for description, raw in drained:
         for key in description.kept_without:
             if value_at(raw, key) is not None:
@@ -50,7 +50,7 @@ def _in_the_way(drained: list[tuple[Description, JsonValue]]) -> Iterator[tuple[
 
 
 def _drained(condition: JsonValue) -> list[tuple[Description, JsonValue]]:
-    """Return the elements with which a condition begins and whose level trials may keep."""
+    """Return the elements at the start of a condition whose level trials may keep."""
     return [
         (description, element[kind])
         for place in PLACES

@@ -1,4 +1,4 @@
-"""How much may wait: bytes, packets, a time, or the bandwidth-delay product."""
+"""Size of a buffer: bytes, packets, a time, or the bandwidth-delay product."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PACKETS = re.compile(r"([0-9]{1,12})\s?packets?")
 
 @dataclass(frozen=True)
 class Room:
-    """What may wait; exactly one is set, and none of them means unlimited."""
+    """Size of a buffer. At most one attribute is set; none is unlimited."""
 
     size_bytes: int | None = None
     packets: int | None = None
@@ -26,7 +26,7 @@ class Room:
 
 
 class Bdp(SpecModel):
-    """A buffer sized once from the bandwidth-delay product: the rate in force, for this long."""
+    """A buffer of the bandwidth-delay product, computed once: what the configured rate sends in this time."""
 
     bdp_ns: PositiveDuration = Field(alias="bdp", description="The delay, such as a round trip.")
 
@@ -94,7 +94,7 @@ def resolved_buffer(buffer: Room | Bdp, rate_bps: int | None, scale: float) -> d
     """Return the buffer's key for the agent, scaled.
 
     Args:
-        rate_bps: what empties the buffer, before scaling; not None for a bandwidth-delay product.
+        rate_bps: the rate that empties the buffer, before scaling; not None for a bandwidth-delay product.
     """
     if isinstance(buffer, Bdp):
         return {"buffer_bytes": product_bytes(rate_bps, buffer.bdp_ns, scale)}

@@ -1,10 +1,10 @@
-"""Read sizes and instants of packets from a capture: pcap and pcapng, pure functions of its bytes.
+"""Read sizes and times of packets from a capture in pcap or pcapng. Pure functions of its bytes.
 
-Understood: pcap with microseconds or nanoseconds in either byte order; pcapng with any number of sections and
-interfaces, enhanced and obsolete packet blocks with any resolution of their stamps. Links: all in
-`link_types.py` that carry IP (tags of 802.1Q are counted out). A packet's size is that of its IP header where
-the capture has it, and what was on the wire less the link's header otherwise, so a capture cut to its first
-bytes will do.
+Supported: pcap with microseconds or nanoseconds in either byte order; pcapng with any number of sections and
+interfaces, enhanced and obsolete packet blocks with any resolution of their timestamps. Links: all in
+`link_types.py` that carry IP (tags of 802.1Q do not count). A packet's size is taken from its IP header where
+the capture has it. Otherwise it is the size on the wire without the link's header, so a capture of only the
+first bytes of each packet is enough.
 
 Source: IETF draft-ietf-opsawg-pcap (pcap), draft-ietf-opsawg-pcapng, sections 3 and 4 (pcapng).
 """
@@ -28,23 +28,23 @@ _PCAPNG = b"\x0a\x0d\x0d\x0a"
 _INTERFACE, _OBSOLETE, _SIMPLE, _PACKET = 1, 2, 3, 6
 _BYTE_ORDER = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
 _TSRESOL = 9
-# Clocks count nanoseconds in 63 bits, until 2262; a later stamp is damage.
+# Clocks count nanoseconds in 63 bits, until 2262; a later timestamp is an error.
 _AT_NS_MAX = 2**63 - 1
 # The upper half of pcap's link type says whether frames end with a checksum, and how long that is.
 _LINK_BITS = 0xFFFF
 
 
 class CaptureError(ValueError):
-    """The bytes are not a capture that can be replayed; the message says what is wrong where."""
+    """The bytes are not a capture that can be replayed; the message names packet or block, and cause."""
 
 
 class LinkNotRead(CaptureError):
-    """A packet was captured on a link that is not read; without it the capture says something else."""
+    """A packet was captured on a link type that is not supported; skipping it would change the result."""
 
 
 @dataclass(frozen=True)
 class CapturedPacket:
-    """When a packet was captured, in ns from an epoch of the capture's own, and its IP bytes."""
+    """Time of a packet, in ns since the epoch of the capture, and its IP bytes."""
 
     at_ns: int
     ip_bytes: int
@@ -54,7 +54,7 @@ def read_capture(content: bytes) -> list[CapturedPacket]:
     """Return all packets in the order of the file.
 
     Raises:
-        CaptureError: not a capture, cut off, of a link that is not read, without a packet, or not in order.
+        CaptureError: not a capture, truncated, of an unsupported link, without a packet, or not in order.
     """
     packets = list(packets_of(content))
     for number, (before, after) in enumerate(pairwise(packets), start=2):
@@ -71,9 +71,9 @@ def is_capture(content: bytes) -> bool:
 
 
 def packets_of(content: bytes) -> Iterator[CapturedPacket]:
-    """Yield all packets in the order of the file, in whatever order of time, up to the first that is wrong.
+    """Yield all packets in the order of the file, sorted by time or not, up to the first error.
 
-    Raises: CaptureError: not a capture, cut off, of an unknown link, or without a packet.
+    Raises: CaptureError: not a capture, truncated, of an unsupported link, or without a packet.
     """
     if not is_capture(content):
         raise CaptureError("is neither pcap nor pcapng; capture with tcpdump, dumpcap or Wireshark")
@@ -100,7 +100,7 @@ def _pcap(content: bytes) -> Iterator[CapturedPacket]:
 
 def _pcapng(content: bytes) -> Iterator[CapturedPacket]:
     order = "<"
-    interfaces: list[tuple[int, int]] = []  # Number of the link type, stamps per second.
+    interfaces: list[tuple[int, int]] = []  # Number of the link type, timestamps per second.
     offset = number = 0
     while offset < len(content):
         where = f"the block at byte {offset}"
@@ -123,20 +123,20 @@ def _pcapng(content: bytes) -> Iterator[CapturedPacket]:
             form = order + ("IIIII" if kind == _PACKET else "HxxIIII")
             interface, high, low, kept, original = _unpack(form, body, 0, where)
             if interface >= len(interfaces):
-                raise CaptureError(f"{where} is of interface {interface}, which was not described")
+                raise CaptureError(f"{where} is of interface {interface}, which the file does not describe")
             link_number, per_second = interfaces[interface]
             link = _link(link_number, where)
             at_ns = (high << 32 | low) * 10**9 // per_second
             if at_ns > _AT_NS_MAX:
-                raise CaptureError(f"{where} has an impossible stamp, {at_ns // 10**9} s after 1970")
+                raise CaptureError(f"{where} has an impossible timestamp, {at_ns // 10**9} s after 1970")
             yield CapturedPacket(at_ns, _ip_bytes(link, _slice(body, 20, kept, where), original))
         elif kind == _SIMPLE:
-            raise CaptureError(f"{where} is a packet without a stamp; capture with stamps")
+            raise CaptureError(f"{where} is a packet without a timestamp; capture with timestamps")
         offset += length
 
 
 def _per_second(order: str, options: bytes) -> int:
-    """Return the resolution of an interface's stamps: microseconds unless an option says otherwise."""
+    """Return the timestamps per second of an interface: microseconds unless an option says otherwise."""
     offset = 0
     while offset + 4 <= len(options):
         code, length = struct.unpack_from(order + "HH", options, offset)
@@ -145,7 +145,7 @@ def _per_second(order: str, options: bytes) -> int:
             per_second: int = 2 ** (value & 0x7F) if value & 0x80 else 10**value
             if per_second > 10**18:
                 raise CaptureError(
-                    f"stamps in units of 1/{per_second} s; write the file anew with nanoseconds"
+                    f"has timestamps in units of 1/{per_second} s; write the file again with nanoseconds"
                 )
             return per_second
         offset += 4 + length + -length % 4
@@ -161,7 +161,7 @@ def _link(number: int, packet: str | None = None) -> Link:
             remedy += (
                 ", or write one interface to a file of its own (tshark -Y frame.interface_id==0 -w FILE)"
             )
-        raise LinkNotRead(f"{has} link type {link_text(number)}, which is not read; {remedy}")
+        raise LinkNotRead(f"{has} link type {link_text(number)}, which is not supported; {remedy}")
     return link
 
 
@@ -185,5 +185,5 @@ def _unpack(form: str, data: bytes, offset: int, where: str) -> tuple[int, ...]:
 
 def _slice(data: bytes, offset: int, length: int, where: str) -> bytes:
     if offset + length > len(data):
-        raise CaptureError(f"ends inside {where}; it was cut off")
+        raise CaptureError(f"ends inside {where}; it is truncated")
     return data[offset : offset + length]

@@ -1,7 +1,7 @@
-"""What must hold across an experiment: rules that need more than one part of the file.
+"""Check an experiment as a whole: rules that need more than one part of the file.
 
-Every check reads what it needs from the plain values and passes over what is unsound there, which is reported
-anyway.
+Every check reads what it needs from the plain values and skips values with errors, which are reported where
+they are read.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MTU_BYTES = (576, 9000)  # IPv4 hosts must take 576 (RFC 791); 9000 is the usual
 
 
 def experiment_problems(document: Document) -> Iterator[Problem]:
-    """Yield what is wrong with an experiment beyond its single values."""
+    """Yield what is wrong with an experiment besides its single values."""
     yield from topology_problems(document)
     yield from conditions_problems(document, [path for path, _ in items(document.data, "conditions")])
     yield from _application_problems(document)
@@ -46,7 +46,7 @@ def experiment_problems(document: Document) -> Iterator[Problem]:
 
 
 def setting_of(document: Document) -> Setting:
-    """Return what a condition meets in this file."""
+    """Return the setting of this file's conditions."""
     raw = value_at(document.data, "topology")
     form, topology = form_of(raw), _sound_topology(document)
     network = None if topology is None or any(topology.findings(raw)) else topology.network()
@@ -65,7 +65,7 @@ def setting_of(document: Document) -> Setting:
 
 
 def _sound_topology(document: Document) -> AnyTopology | None:
-    """Return the topology with the files that it names, None where it is not sound by itself."""
+    """Return the topology with the files that it names, None where it has an error."""
     raw = value_at(document.data, "topology")
     try:
         return form_of(raw).model_validate(raw, context=Reading(document.named_file, document.files_below))
@@ -93,7 +93,7 @@ def topology_problems(document: Document) -> Iterator[Problem]:
 
 
 def _domain_findings(topology: AnyTopology, *, is_sound: bool) -> Iterator[Finding]:
-    """Yield what is wrong with the domains of a topology; its links are looked at where the rest is sound."""
+    """Yield what is wrong with the domains of a topology; its links are checked where the rest is sound."""
     yield from name_findings(
         topology.divided, topology.placed, topology.switch_names, topology.left_out, topology.switch_noun
     )
@@ -102,7 +102,7 @@ def _domain_findings(topology: AnyTopology, *, is_sound: bool) -> Iterator[Findi
 
 
 def _buffers(raw: JsonValue, topology: AnyTopology | None) -> Iterator[WrittenBuffer]:
-    """Yield the buffers of a topology; of a star that is not sound, the one that may be."""
+    """Yield the buffers of a topology; of a star with errors, its one buffer where that is sound."""
     if topology is not None:
         yield from topology.buffers(raw)
     elif form_of(raw) is Star:
@@ -123,19 +123,21 @@ def _buffer_findings(buffers: Iterator[WrittenBuffer], mtu_bytes: int, scale: fl
 
 
 def _star_problems(document: Document) -> Iterator[Problem]:
-    """Yield what is wrong between hosts and nodes of a star, also where other parts of it are not sound."""
+    """Yield what is wrong between hosts and nodes of a star, also where other parts of it have errors."""
     raw = value_at(document.data, "topology")
     hosts: list[str] = sound_field(Star, "hosts", raw) or []
     for index, host in enumerate(hosts):
         if host in hosts[:index]:
             yield _problem(
-                document, ("topology", "hosts", index), f'"{host}" is given twice; hosts have different names'
+                document,
+                ("topology", "hosts", index),
+                f'"{host}" is given twice; give each host its own name',
             )
     for path, placed in items(document.data, "topology", "nodes"):
         on = placed.get("host") if isinstance(placed, dict) else placed
         if hosts and isinstance(on, str) and on not in hosts:
             remedy = did_you_mean(on, hosts) or f"hosts are {', '.join(hosts)}"
-            yield _problem(document, path, f"is on {shown(on)}, which is no host; {remedy}")
+            yield _problem(document, path, f"is on {shown(on)}, which is not a host; {remedy}")
         if path[-1] in hosts:
             yield _problem(
                 document, path, "is also the name of a host; give the node another name", at_key=True
@@ -143,10 +145,10 @@ def _star_problems(document: Document) -> Iterator[Problem]:
 
 
 def conditions_problems(document: Document, paths: list[Path]) -> Iterator[Problem]:
-    """Yield what is wrong with the conditions that stand at `paths`, each a name or `name: condition`."""
+    """Yield what is wrong with the conditions at `paths`, each a name or `name: condition`."""
     setting = setting_of(document)
     names: list[str] = []
-    for path in paths[:CONDITIONS_MAX]:  # More of them are refused where they are read.
+    for path in paths[:CONDITIONS_MAX]:  # Reading refuses more.
         entry = value_at(document.data, *path)
         if isinstance(entry, str):
             name, place = entry, path
@@ -161,7 +163,7 @@ def conditions_problems(document: Document, paths: list[Path]) -> Iterator[Probl
             yield _problem(
                 document,
                 place,
-                f"{shown(name)} is given twice; each condition has a name of its own",
+                f"{shown(name)} is given twice; give each condition its own name",
                 at_key=True,
             )
         names.append(name)
@@ -174,7 +176,7 @@ def _catalogue_problems(document: Document, path: Path, name: str, setting: Sett
         remedy = (
             f"{meant} (`crosswind conditions` lists all)" if meant else "`crosswind conditions` lists them"
         )
-        yield _problem(document, path, f"{shown(name)} is no condition of the catalogue; {remedy}")
+        yield _problem(document, path, f"{shown(name)} is not a condition of the catalogue; {remedy}")
         return
     for inner, message in condition_findings(_catalogue_condition(name), setting):
         yield document.problem(path, f"condition {name}: {describe(inner, message)}")
@@ -187,7 +189,7 @@ def _catalogue_condition(name: str) -> JsonValue:
 
 
 def _parameters(document: Document) -> SpecModel | None:
-    """Return the application's parameters, None when they or the application are not sound."""
+    """Return the application's parameters; None where they or the application have errors."""
     for (_, name), raw in items(document.data, "application")[:1]:
         if name in applications.names():
             return sound(applications.parameters_of(str(name)).model_validate, raw)
@@ -205,8 +207,8 @@ def _application_problems(document: Document) -> Iterator[Problem]:
             yield document.problem(path, message, at_key=True)
             continue
         if name not in known:
-            remedy = did_you_mean(name, known) or f"there are {', '.join(known)}"
-            message = f"{shown(name)} is no application; {remedy} (`crosswind apps` lists them)"
+            remedy = did_you_mean(name, known) or f"choose one of {', '.join(known)}"
+            message = f"{shown(name)} is not an application; {remedy} (`crosswind apps` lists them)"
             yield document.problem(path, f"application: {message}", at_key=True)
             continue
         nodes = setting_of(document).nodes
@@ -216,20 +218,18 @@ def _application_problems(document: Document) -> Iterator[Problem]:
 
 
 def _not_beside(name: str, application: str) -> str:
-    """Return what is wrong with a key that stands beside the application."""
+    """Return what is wrong with a key beside the application."""
     if name in applications.names():
-        return (
-            f"{name} is a second application beside {application}; an experiment has one: remove one of them"
-        )
+        return f"{name} is a second application beside {application}; an experiment has one: remove one"
     if name in keys_of(Experiment):
         place = "to the left margin"
     else:
         place = f"below {'trials' if name in keys_of(Trials) else application}"
-    return f"{shown(name)} stands beside {application}, where one application is expected; move it {place}"
+    return f"{shown(name)} is beside {application}, where only one application is expected; move it {place}"
 
 
 def misfit_problems(document: Document, parameters: SpecModel) -> Iterator[Problem]:
-    """Yield what does not fit between the application's parameters, read as a whole, and the topology."""
+    """Yield where the application's parameters, read as a whole, do not fit the topology."""
     raw = value_at(document.data, "topology")
     nodes = sound_field(form_of(raw), "nodes", raw)
     named = items(document.data, "application")
@@ -243,8 +243,8 @@ def misfit_problems(document: Document, parameters: SpecModel) -> Iterator[Probl
             placed = nodes[node].limits if node in nodes else NodeLimits()
             for key, text in placed.contradictions(own):
                 place = ("topology", "nodes", node, key)
-                said = shown(value_at(document.data, *place))
-                message = f"{said} contradicts the {text} of {name}'s own files; leave one of the two out"
+                written = shown(value_at(document.data, *place))
+                message = f"{written} contradicts the {text} of {name}'s own files; remove one"
                 yield _problem(document, place, message)
 
 
@@ -256,7 +256,7 @@ def _trials_problems(document: Document) -> Iterator[Problem]:
     where = ("trials", "repeat")
     if at_least is not None and at_most is not None and at_least > at_most:
         yield _problem(
-            document, (*where, "at least"), f'"{at_least}" is above at most "{at_most}"; exchange them'
+            document, (*where, "at least"), f'"{at_least}" is above at most "{at_most}"; swap them'
         )
     until = value_at(repeat, "until")
     quantile, confidence = sound_field(Until, "quantile", until), sound_field(Until, "confidence", until)
@@ -269,11 +269,13 @@ def _trials_problems(document: Document) -> Iterator[Problem]:
         if at_most < needed:
             message = (
                 f'"{at_most}" is too few: a {100 * confidence:g} % interval of the {quantile:g} quantile '
-                f"has both ends from {needed} trials on; write at least {needed}, or another quantile"
+                f"needs at least {needed} trials; write at least {needed}, or another quantile"
             )
             yield _problem(document, (*where, "at most"), message)
     if sound_field(Until, "within", until) == 0:
-        yield _problem(document, (*where, "until", "within"), "can never be reached; write a share above 0%")
+        yield _problem(
+            document, (*where, "until", "within"), "is zero and can never be reached; write a share above 0%"
+        )
     for path, message in _one_domain_findings(document):
         yield _problem(document, ("trials", *path), message)
     for path, message in budget_findings(trials, _conditions(document)):
@@ -282,7 +284,7 @@ def _trials_problems(document: Document) -> Iterator[Problem]:
 
 
 def _one_domain_findings(document: Document) -> Iterator[Finding]:
-    """Yield what trials write and the emulator can write in one domain only, where several are declared."""
+    """Yield files that the emulator writes in one domain only, where several domains are declared."""
     raw, trials = value_at(document.data, "topology"), value_at(document.data, "trials")
     domains = sound_field(form_of(raw), "domains", raw)
     count = len(domains) if isinstance(domains, list) else domains
@@ -292,7 +294,7 @@ def _one_domain_findings(document: Document) -> Iterator[Finding]:
         if sound_field(Trials, key, trials):
             yield (
                 (key,),
-                f"needs one domain, and the topology has {count}; write domains: 1 there, or leave {key} out",
+                f"needs one domain, and the topology has {count}; write domains: 1 there, or remove {key}",
             )
 
 
@@ -307,7 +309,7 @@ def _published_problems(document: Document) -> Iterator[Problem]:
 
 
 def _conditions(document: Document) -> Iterator[JsonValue]:
-    """Yield the conditions of the file and those of the catalogue that it names, as plain values."""
+    """Yield the conditions of the file, and those that it names from the catalogue, as plain values."""
     for _, entry in items(document.data, "conditions"):
         if isinstance(entry, str) and entry in catalog.condition_names():
             yield _catalogue_condition(entry)
@@ -316,7 +318,7 @@ def _conditions(document: Document) -> Iterator[JsonValue]:
 
 
 def trials_needed(quantile: float, confidence: float) -> int:
-    """Return how many trials an equal-tailed distribution-free interval needs to have both its ends.
+    """Return how many trials an equal-tailed distribution-free interval needs to have both ends.
 
     With n trials the lowest and highest value bound the quantile, except with probability (1-q)^n and q^n:
     each must be at most half of 1 - confidence. Median and 95 %: 6.
@@ -328,7 +330,7 @@ def trials_needed(quantile: float, confidence: float) -> int:
 
 
 def _duration_problems(document: Document, repeat: object) -> Iterator[Problem]:
-    """A run that cannot hold its trials is refused now, not after half an hour."""
+    """Yield that the time limit of a run is too short for its trials, before the run starts."""
     trials = value_at(document.data, "trials")
     limit_ns = sound_field(Limits, "duration_ns", value_at(trials, "limits"))
     busy_ns = declared.busy_ns(_parameters(document))
@@ -340,8 +342,8 @@ def _duration_problems(document: Document, repeat: object) -> Iterator[Problem]:
     if needed_ns > limit_ns:
         text = shown(value_at(trials, "limits", "duration"))
         message = (
-            f"{text} cannot hold {count} trials, which take {needed_ns / 1e9:g}s without their set-up; "
-            f"allow more, or fewer or shorter trials"
+            f"{text} is too short for {count} trials, which take {needed_ns / 1e9:g}s without their set-up; "
+            f"allow more time, or write fewer or shorter trials"
         )
         yield _problem(document, ("trials", "limits", "duration"), message)
 

@@ -1,4 +1,4 @@
-"""A condition: treatments by place, interference, and what changes over time."""
+"""A condition: elements by place, interference, and changes over time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _everywhere_or_by_name(value: object) -> str:
     return "by name" if isinstance(value, dict) else "everywhere"
 
 
-# The elements of a place, or a mapping of what `on` may name there to the elements that stand there alone.
+# The elements of a place, or of each name that `on` may have there.
 Elements = Annotated[
     Annotated[list[Element], Tag("everywhere")]
     | Annotated[dict[str, list[Element]], Field(min_length=1), Tag("by name")],
@@ -29,19 +29,21 @@ Elements = Annotated[
 class Places(SpecModel):
     """Elements by place, in the order they apply: a list, or lists by the name that `on` would have."""
 
-    host_egress: Elements | None = Field(None, alias="host.egress", description="What a node sends.")
+    host_egress: Elements | None = Field(None, alias="host.egress", description="Packets that a node sends.")
     link: Elements | None = Field(None, description="In front of the wire of a host, each way.")
     switch_ingress: Elements | None = Field(None, alias="switch.ingress", description="Up from a host.")
     wan: Elements | None = Field(None, description="In front of each link between two zones.")
     switch_egress: Elements | None = Field(None, alias="switch.egress", description="Down to a host.")
-    host_ingress: Elements | None = Field(None, alias="host.ingress", description="What a node receives.")
+    host_ingress: Elements | None = Field(
+        None, alias="host.ingress", description="Packets that a node receives."
+    )
 
     def by_place(self) -> dict[str, list[Element]]:
         """Return the elements of the places that are given, in the order packets pass them."""
         return {place: [element for element, _ in found] for place, found in self.placed().items()}
 
     def placed(self) -> dict[str, list[tuple[Element, list[str] | None]]]:
-        """Return the same, each element with the name that it stands below; None in a list."""
+        """Return the same, each element with the name of its list; None where the lists have no names."""
         given = {field.alias or name: getattr(self, name) for name, field in Places.model_fields.items()}
         return {place: list(_placed(given[place])) for place in PLACES if given[place] is not None}
 
@@ -58,7 +60,7 @@ def _one_or_many(value: object) -> str:
 
 
 class Condition(Places):
-    """Treatments by place, plus interference, plus a timeline. Empty: nothing is done to packets."""
+    """Elements by place, plus interference, plus a timeline. An empty condition does nothing to packets."""
 
     summary: str = Field("", description="One line: what it models.")
     interference: (
@@ -70,7 +72,7 @@ class Condition(Places):
     ) = Field(None, description="Competing traffic.")
     at: dict[PositiveDuration, Places] | None = Field(
         None,
-        description="Later changes, by time from the start of the measurement; other places stay.",
+        description="Later changes, by time from the start of the measurement; other places do not change.",
     )
 
     def interferences(self) -> list[Interference]:

@@ -1,4 +1,4 @@
-"""What an application declares of itself: all that a file, a plan or a report asks, without running it."""
+"""What an application declares about itself, for files, plans and reports, without running it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
@@ -14,9 +14,9 @@ from crosswind.spec.node_limits import NodeLimits
 
 @dataclass(frozen=True)
 class Figure:
-    """A number that every trial of an application gives, and how it is shown.
+    """A number that every trial of an application reports, and how it is shown.
 
-    `metric`, `statistic` and `unit` as in metrics.parquet; values of several nodes are added up.
+    `metric`, `statistic` and `unit` are as in metrics.parquet; values of several nodes are summed.
     """
 
     metric: str
@@ -29,18 +29,18 @@ class Figure:
 class DeclaredApplication(ABC):
     """One application under test, with the parameters of one experiment, as its experiment sees it.
 
-    Those that take time say so with `duration_ns` (measured) and `warm_up_ns` (before it): the two that plans
-    and limits are computed from.
+    Parameters of an application that runs for a time have `duration_ns` (measured) and `warm_up_ns` (before
+    it). Plans and limits are computed from these two.
     """
 
     name: ClassVar[str]
     summary: ClassVar[str]
     Parameters: ClassVar[type[SpecModel]]
 
-    # Whether its parameters bring nodes by themselves, which `own_nodes` then names.
+    # Whether its parameters define nodes by themselves, which `own_nodes` then names.
     brings_nodes: ClassVar[bool] = False
 
-    # What a trial takes besides its load, s: nodes up and down, servers started, data copied, results stored.
+    # Time of a trial besides its load, s: nodes up and down, servers started, data copied, results stored.
     overhead_s: ClassVar[float] = 2.5
 
     # Any: a subclass declares its own model here and below.
@@ -48,17 +48,17 @@ class DeclaredApplication(ABC):
         self.parameters = parameters
 
     def expected_load_s(self) -> float | None:
-        """Return how long a load takes with its warm-up; None where only a first trial can tell.
+        """Return how long a load takes with its warm-up; None where only a trial can show it.
 
-        Plans are made of it, and the time left of a run until its first trial has ended. Where a duration
-        does not end the load, an estimate for a small machine is better than none.
+        Plans use it, and so does the remaining time of a run until its first trial has ended. Where no
+        duration ends the load, an estimate for a small machine is better than none.
         """
         found_ns = busy_ns(self.parameters)
         return None if found_ns is None else found_ns / 1e9
 
     @abstractmethod
     def figures(self) -> tuple[Figure, ...]:
-        """Return what a report shows of a trial, the most important number first."""
+        """Return the numbers that a report shows of a trial, the most important first."""
 
     @classmethod
     @abstractmethod
@@ -67,41 +67,41 @@ class DeclaredApplication(ABC):
 
     @classmethod
     def misfits(cls, parameters: Any, nodes: Collection[str]) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """Yield what does not fit between parameters and the nodes of a topology.
+        """Yield where parameters do not fit the nodes of a topology.
 
-        Each is a place in the parameters, as the file has it, and what is wrong there, with the remedy.
+        Each is a place in the parameters, as in the file, and what is wrong there, with the remedy.
         """
         yield from ()
 
     @classmethod
     def own_nodes(cls, raw: JsonValue, document: Document) -> list[str]:
-        """Return the nodes that parameters bring by themselves; a topology need not place them.
+        """Return the nodes that parameters define by themselves; a topology need not place them.
 
         Args:
-            raw: the parameters as the file has them, which need not be sound.
-            document: the file, which reads what they name.
+            raw: the parameters as plain values, which may have errors.
+            document: the file, which reads the files that they name.
         """
         return []
 
     @classmethod
     def node_limits(cls, parameters: Any) -> Mapping[str, NodeLimits]:
-        """Return what the application's own files limit nodes to, by node.
+        """Return the limits of nodes in the application's own files, by node.
 
-        A topology may say the same or nothing; anything else is an error of the experiment.
+        A topology may have the same limits or none; anything else is an error of the experiment.
         """
         return {}
 
     def remarks(self) -> list[str]:
-        """Return what a reader of the results has to know about these parameters; the report says it."""
+        """Return warnings for readers of results with these parameters; the report shows them."""
         return []
 
     def notes(self) -> list[str]:
-        """Return what the author of these parameters has to know: such as what has no effect."""
+        """Return notes for the author of these parameters, such as what has no effect."""
         return []
 
 
 def measured_ns(parameters: object) -> int | None:
-    """Return how long a trial is measured at most; None when the parameters do not say."""
+    """Return how long a trial is measured at most; None where the parameters do not say."""
     duration_ns = getattr(parameters, "duration_ns", None)
     return duration_ns if isinstance(duration_ns, int) else None
 

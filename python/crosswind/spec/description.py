@@ -28,7 +28,7 @@ class Required:
 
 @dataclass(frozen=True)
 class Optional:
-    """It may be absent, and is then not sent."""
+    """It may be absent; then it is not sent."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Default:
 
 @dataclass(frozen=True)
 class As:
-    """Absent, it has the value of another parameter."""
+    """Where absent, it has the value of another parameter."""
 
     key: str
 
@@ -80,8 +80,8 @@ class Parameter:
     """One parameter.
 
     Attributes:
-        key: the word in files; None where the keys of its type stand in the mapping itself.
-        name: where it is sent.
+        key: in files; None where the keys of its type are in the mapping itself.
+        name: under which it is sent.
     """
 
     key: str | None
@@ -99,8 +99,8 @@ class Quantity:
     Attributes:
         least: the smallest value, in base units; 0: zero is allowed, 1: only above it.
         unlimited: the word `unlimited` is a value.
-        packet: it must hold one packet, after scaling.
-        times: what a plain number is multiplied by where it is sent.
+        packet: it must be at least one packet, after scaling.
+        times: factor of a plain number where it is sent.
     """
 
     quantity: Literal["rate", "size", "bits", "duration", "share", "count", "number", "dscp"]
@@ -147,9 +147,9 @@ class Alternative:
     """One word of a choice.
 
     Attributes:
-        group: its parameters; without any it is written and sent as the word alone.
+        group: its parameters; without any, it is written and sent as the word alone.
         bare: its one parameter is written in place of the mapping.
-        page, file: its manual page and where that stands, if it has one.
+        page, file: its manual page and the file of that, if it has one.
     """
 
     word: str
@@ -181,7 +181,7 @@ Type = Quantity | Flag | Words | Listed | Group | Choice | Named
 
 @dataclass(frozen=True)
 class Fill:
-    """What the short form fills in: the bytes that a rate brings in a time, and so many at least."""
+    """Value that the short form fills in: the bytes that a rate sends in a time, at least `least_bytes`."""
 
     of: str
     time_ns: int
@@ -190,7 +190,7 @@ class Fill:
 
 @dataclass(frozen=True)
 class Short:
-    """The one parameter that may stand in place of the mapping, and an example of it."""
+    """The one parameter that may be written in place of the mapping, and an example of it."""
 
     key: str
     example: str
@@ -202,15 +202,15 @@ class Description:
     """One element.
 
     Attributes:
-        kind: its word in files.
+        kind: its name in files.
         names: its names in series, where the engine has several kinds of it.
-        page, file: its manual page, and the file of the repository where that stands.
+        page, file: its manual page, and the file of the repository that has it.
         where: at every place; `port`: in front of a link; `link`: at the place of that name.
         queues: packets wait in it, so that a queue monitor can watch it.
         drains: trials may keep its level (`budgets: kept`), unless a parameter of `kept_without` is given.
-        limits_rate: the parameter that is the highest rate at which it lets packets go.
-        adds_delay: the parameter that is the least delay that it adds.
-        idle: the parameter that alone, and zero, means that the element does nothing.
+        limits_rate: the parameter with the highest rate at which packets leave.
+        adds_delay: the parameter with the least delay that it adds.
+        idle: with this parameter alone, and zero, the element does nothing.
     """
 
     kind: str
@@ -228,13 +228,13 @@ class Description:
     group: Group
 
     def sent_name(self, key: str) -> str:
-        """Return where the parameter with this key is sent."""
+        """Return the name under which the parameter with this key is sent."""
         return next(each.name for each in self.group.parameters if each.key == key)
 
 
 @cache
 def descriptions() -> Mapping[str, Description]:
-    """Return all elements by their word, in the order in which they are listed."""
+    """Return all elements by name, in the order of the file."""
     text = files("crosswind.spec").joinpath("elements.json").read_text(encoding="utf-8")
     described = json.loads(text)
     if described["format"] != FORMAT:

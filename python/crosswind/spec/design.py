@@ -1,9 +1,9 @@
-"""Which combinations of levels become conditions: every one, a Latin hypercube, some more, some less.
+"""Which combinations of levels become conditions: all, a Latin hypercube, and changes to either.
 
 A Latin hypercube of n points cuts each factor into n parts of equal width and has one point in each part of
-each factor. Points lie in the middle of their parts (Patterson 1954: lattice samples); of 50 such designs,
-drawn by SHA-256 of the experiment's seed, the one is taken whose nearest two points are farthest apart. No
-random generator is involved whose stream a library could change.
+each factor. Points lie in the middle of their parts (Patterson 1954: lattice samples). Of 50 such designs,
+the one is chosen whose nearest two points are farthest apart. They are drawn by SHA-256 of the experiment's
+seed, so no library can change them by changing its random generator.
 
 Source: McKay, Beckman and Conover, Technometrics 1979; Johnson, Moore and Ylvisaker 1990 (maximin).
 """
@@ -24,12 +24,12 @@ from crosswind.spec.level import Level, LevelValue
 Point = dict[str, Level]  # A level of each factor.
 Factors = Mapping[str, list[Level] | Range]
 
-CONDITIONS_MAX = 1000  # Of an experiment, written in the file or made of levels.
+CONDITIONS_MAX = 1000  # Of an experiment, written in the file or made from levels.
 _DRAWS = 50
 
 
 class Adaptive(SpecModel):
-    """Only the points that tell most: first some spread over all combinations, then those least certain."""
+    """Measures a part of the points: first some spread over all combinations, then the least certain."""
 
     start: int = Field(ge=4, le=1000, description="Points before the first look.")
     at_most: int = Field(alias="at most", ge=4, le=1000, description="Points in all.")
@@ -44,13 +44,16 @@ class Design(SpecModel):
         alias="latin hypercube",
         ge=2,
         le=200,
-        description="So many points, spread over all factors at once, instead of every combination.",
+        description="Number of points, spread over all factors at once, instead of every combination.",
     )
     adaptive: Adaptive | None = Field(
-        None, description="Which combinations are measured follows from what was; all of them when absent."
+        None,
+        description="Chooses the combinations to measure from the results so far; all of them when absent.",
     )
     exclude: list[dict[str, LevelValue]] | None = Field(
-        None, min_length=1, description="Combinations to leave out; a factor that is not named may be any."
+        None,
+        min_length=1,
+        description="Combinations to leave out; a factor that is not named may have any level.",
     )
     include: list[dict[str, LevelValue]] | None = Field(
         None, min_length=1, description="Further combinations, with a level of each factor."

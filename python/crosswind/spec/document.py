@@ -1,8 +1,8 @@
-"""Read YAML 1.2 into plain values and remember where each one stands.
+"""Read YAML 1.2 into plain values and note the place of each one.
 
-The scalars follow the core schema of YAML 1.2 (section 10.3.2): `yes` is text, `0o17` is a number. There are
-no merge keys and no tags that make objects. A key given twice is an error. Interpreting the values is the
-models' part.
+Scalars follow the core schema of YAML 1.2 (section 10.3.2): `yes` is text, `0o17` is a number. Merge keys and
+tags that make objects are not supported. A key that is given twice is an error. The models interpret the
+values.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from crosswind.spec.read_file import read_file
 Path = tuple[str | int, ...]
 Place = tuple[int, int]  # Line and column, from 1.
 
-# A file at these bounds is read or refused within seconds: checking a value by the models takes up to 100 us
-# (2026-11-23, two busy cores). Aliases are expanded; without bounds a few lines could expand to more than the
-# machine's memory, and the parser's own recursion has no end.
+# A file at these bounds is read or refused within seconds: the models take up to 100 us to check a value
+# (2026-11-23, two busy cores). Aliases are expanded; without bounds, a few lines could expand to more than
+# the machine's memory, and the parser's own recursion has no limit.
 _BYTES_MAX = 4 << 20
 _VALUES_MAX = 20_000
 _DEPTH_MAX = 64
-# Of a folder that a file names; all of them are kept with the results.
+# In a folder that a file names; all of them are stored with the results.
 _FILES_MAX = 5000
 _REPOSITORY = ".git"
-# What only the folder of a run has.
+# Only the folder of a run has this file.
 _RUN = "resolved.json"
-# What the parser written in Python takes within 3 s.
+# The parser written in Python reads this much within 3 s.
 _SLOW_MAX = 512 << 10
 
-# What the parser gives to values without a tag. Which of them a scalar has is decided below, by YAML 1.2.
+# The parser gives these to values without a tag. The type of a scalar is decided below, by YAML 1.2.
 _PLAIN_TAGS = {
     f"tag:yaml.org,2002:{name}"
     for name in ("map", "seq", "str", "null", "bool", "int", "float", "timestamp", "merge", "value")
@@ -67,7 +67,7 @@ class Document:
         text: the file's content.
         values: line and column of each value, by its path.
         keys: line and column of each key, by the path of its value.
-        kept: copies of files that it names, by their names in it; others are looked for beside it.
+        kept: copies of files that it names, by their names in it; other files are read from beside it.
     """
 
     name: str
@@ -78,23 +78,23 @@ class Document:
     kept: Mapping[str, FilePath]
 
     def named_file(self, name: str) -> bytes:
-        """Return the content of a file that this one names, by a path that counts from this one's folder.
+        """Return the content of a file that this one names, by a path relative to this one's folder.
 
         Raises: OSError: it cannot be read.
         """
         return read_file(self.kept.get(name) or FilePath(self.name).parent / name)
 
     def files_below(self, folder: str) -> list[str]:
-        """Return the files below a folder as `named_file` takes them, sorted; none where nothing is there.
+        """Return the files below a folder as `named_file` takes them, sorted; none where the folder is empty.
 
-        Left out are repositories of git and folders with the results of runs, which both may lie beside what
-        an experiment names.
+        Git repositories and folders with results of runs are skipped: both may be beside the files that an
+        experiment names.
 
         Raises: OSError: there are too many.
         """
         prefix = "" if folder == "." else f"{folder}/"
         if self.kept:
-            # A folder of results has copies alone, and no folders of them.
+            # A folder of results has copies only, without their folders.
             return sorted(name for name in self.kept if name.startswith(prefix))
         root, found = FilePath(self.name).parent, []
         for path, subfolders, names in os.walk(root / folder):
@@ -108,7 +108,7 @@ class Document:
         return sorted(posixpath.normpath(os.path.relpath(each, root)) for each in found)
 
     def under(self, key: str) -> Document:
-        """Return the document whose one key has this one's data as its value."""
+        """Return a document with one key, whose value is this document's data."""
         place = self.values[()]
         values = {(): place} | {(key, *path): at for path, at in self.values.items()}
         keys = {(key,): place} | {(key, *path): at for path, at in self.keys.items()}
@@ -137,7 +137,7 @@ def read_document(
     """
     name = str(source)
     try:
-        # The catalogue may lie in an archive; whatever else is named is a path.
+        # The catalogue may be in an archive; every other source is a path.
         if isinstance(source, str | os.PathLike):
             content = read_file(source, _BYTES_MAX)
         else:
@@ -156,7 +156,7 @@ def parse_document(
     Raises: SpecErrors: not UTF-8, not YAML, or beyond the bounds on size and depth.
     """
     if len(content) > _BYTES_MAX:
-        raise SpecErrors([Problem(name, 0, 0, f"has {len(content)} bytes; a file may have {_BYTES_MAX}")])
+        raise SpecErrors([Problem(name, 0, 0, f"has {len(content)} bytes; at most {_BYTES_MAX}")])
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -179,7 +179,7 @@ def parse_document(
             [Problem(name, 1, 1, f"is nested too deeply; at most {_DEPTH_MAX} levels")]
         ) from None
     except (YAMLError, ValueError, KeyError, IndexError, AttributeError, TypeError, AssertionError) as error:
-        # The parser lets other errors escape on some malformed inputs (bad escapes, stray directives).
+        # The parser raises other errors on some malformed inputs (bad escapes, stray directives).
         raise SpecErrors(
             [Problem(name, 1, 1, f"is not YAML: {str(error).splitlines()[0] if str(error) else error!r}")]
         ) from None
@@ -190,17 +190,17 @@ def parse_document(
 
 
 def document_of(data: Mapping[str, object], name: str) -> Document:
-    """Return the document with the content `data`, which no file has; its values have no lines and columns.
+    """Return the document with the content `data`, without a file; its values have no lines and columns.
 
     Args:
         data: mappings, lists, text, numbers, booleans, None and paths.
-        name: what errors show in place of a file.
+        name: errors show it in place of a file.
 
     Raises:
         SpecErrors: beyond the bounds on size and depth.
         TypeError: a value of another type.
     """
-    # JSON is YAML, but for the pairs of escapes that stand for one character.
+    # JSON is YAML, except that two escapes may stand for one character.
     text = json.dumps(data, default=_as_json, ensure_ascii=False, indent=1) + "\n"
     document = parse_document(text.encode(), name)
     places = dict.fromkeys({*document.values, *document.keys}, (0, 0))
@@ -213,12 +213,12 @@ def _as_json(value: object) -> object:
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     raise TypeError(
-        f"{value!r}: files have no {type(value).__name__}; give text, a number, a list or a mapping"
+        f"{value!r}: a file cannot have a {type(value).__name__}; give text, a number, a list or a mapping"
     )
 
 
 class _Beyond(Exception):
-    """The text has more than a file may have; found before the rest of it is read."""
+    """The text is beyond a bound; raised before the rest of it is read."""
 
     def __init__(self, event: Event, message: str) -> None:
         super().__init__(message)
@@ -228,8 +228,9 @@ class _Beyond(Exception):
 def _compose(text: str) -> Node | None:
     """Return the root of the text, or None where there is nothing.
 
-    The parser written in C takes 0.1 s for 4 MiB, the one in Python 13 s. But C knows YAML 1.1 only, where
-    `[1:30]` is an error. What it refuses goes to the other one, unless that would take too long.
+    The parser written in C takes 0.1 s for 4 MiB, the one in Python 13 s. But the one in C
+    reads YAML 1.1 only, where `[1:30]` is an error. Text that it refuses is given to the other one,
+    unless that would take too long.
     """
     try:
         return _bounded(YAML(typ="safe"), text)
@@ -246,7 +247,7 @@ def _bounded(yaml: YAML, text: str) -> Node | None:
 
 
 def _check_bounds(events: Iterator[Event]) -> None:
-    """Raise where the text is too deep or has too many values, before anything is made of it."""
+    """Raise where the text is too deep or has too many values, before values are built."""
     depth = count = 0
     for event in events:
         if isinstance(event, CollectionStartEvent):
@@ -257,7 +258,7 @@ def _check_bounds(events: Iterator[Event]) -> None:
             depth -= 1
         if isinstance(event, NodeEvent):
             count += 1
-            # Keys are nodes, too, so a mapping has two for each of its values.
+            # Keys are nodes, too, so a mapping has two nodes for each value.
             if count > 2 * _VALUES_MAX:
                 raise _Beyond(event, f"has more than {_VALUES_MAX} values before this one; split the file")
 
@@ -280,7 +281,7 @@ class _Reader:
             message = f"has more than {_VALUES_MAX} values; split it or use fewer aliases"
             raise SpecErrors([Problem(self.name, line, column, message)])
         if str(node.tag) not in _PLAIN_TAGS:
-            self._wrong(node, f'tag "{node.tag}" is not known; leave tags out')
+            self._wrong(node, f'tag "{node.tag}" is unknown; remove tags')
             return None
         if isinstance(node, ScalarNode):
             return self._scalar(node)

@@ -26,7 +26,7 @@ class _Written(SpecModel):
         if not isinstance(data, dict):
             form = SHORT_FORMS.get(data) if isinstance(data, str) else None
             example = f"{data}: {form.example}" if form is not None else "delay: 20ms"
-            raise QuantityError(f"{shown(data)} is no element with its parameters; write {example}")
+            raise QuantityError(f"{shown(data)} is not an element with its parameters; write {example}")
         return data
 
     @model_validator(mode="after")
@@ -49,7 +49,7 @@ class _Written(SpecModel):
         schema: JsonSchemaValue = handler.resolve_ref_schema(handler(core))
         schema.update(minProperties=1, maxProperties=1)
         for word, choice in schema["properties"].items():
-            # `police: null` is as wrong as no element, so editors are not offered it.
+            # `police: null` is an error, so editors do not offer it.
             reference = next(option for option in choice.pop("anyOf") if "$ref" in option)
             choice.pop("default", None)
             if word in SHORT_FORMS:
@@ -64,12 +64,12 @@ def _short_schema(word: str) -> JsonSchemaValue:
     key = SHORT_FORMS[word].key
     schema: JsonSchemaValue = KINDS[word].model.model_json_schema()["properties"][key]
     plain = list(_plain(schema))
-    said = plain[0] if len(plain) == 1 else {"anyOf": plain}
-    return {**said, "description": f"In short for {{{key}: ...}}."}
+    allowed = plain[0] if len(plain) == 1 else {"anyOf": plain}
+    return {**allowed, "description": f"In short for {{{key}: ...}}."}
 
 
 def _plain(schema: JsonSchemaValue) -> Iterator[JsonSchemaValue]:
-    """Yield what a schema allows besides nothing and mappings, which have no short form."""
+    """Yield what a schema allows besides null and mappings, which have no short form."""
     options = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
     for option in options:
         yield from _plain(option)
@@ -84,7 +84,7 @@ _FIELDS: dict[str, FieldDefinition] = {
     )
     for word, kind in KINDS.items()
 }
-# What pydantic reads an element with: a field for each kind.
+# Pydantic reads an element with it: a field for each kind.
 ElementMapping = made_model("Element", _Written.__doc__, _FIELDS, (_Written,))
 
 
@@ -115,7 +115,7 @@ class Element:
 
     @property
     def on(self) -> list[str] | None:
-        """The names that it is restricted to; None is everywhere."""
+        """The names that it is restricted to; None: everywhere."""
         found: list[str] | None = getattr(self.given, "on")  # noqa: B009  # A field of every kind (see `On`).
         return found
 

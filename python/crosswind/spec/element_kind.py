@@ -21,7 +21,7 @@ class ElementKind:
     """Reads, checks and sends the elements of one kind.
 
     Attributes:
-        model: what pydantic reads their parameters with.
+        model: reads their parameters.
     """
 
     def __init__(self, description: Description) -> None:
@@ -30,7 +30,7 @@ class ElementKind:
         self.model = self.keys.model
 
     def sent(self, given: SpecModel, uplink_bps: int | None, scale: float) -> Parameters | None:
-        """Return the parameters but `on` as the agent takes them, scaled; None where they do nothing."""
+        """Return the parameters but `on` as the agent takes them, scaled; None where it has no effect."""
         sent = self.keys.sent_inside(given, Sending(scale, uplink_bps, given))
         idle = self.description.idle
         if idle is not None and sent == {self.description.sent_name(idle): 0}:
@@ -45,9 +45,9 @@ class ElementKind:
     def _place_findings(self, place: str) -> Iterator[Finding]:
         where = self.description.where
         if where == "port" and place not in PORTS:
-            yield (), f"cannot be at {place}, where no link is; move it to {' or '.join(PORTS)}"
+            yield (), f"cannot be at {place}: it needs a link behind it; move it to {' or '.join(PORTS)}"
         if where == "link" and place not in ("link", "wan"):
-            yield (), f"cannot be at {place}: only links have a {self.description.kind}; move it to link"
+            yield (), f"cannot be at {place}: only a link has a {self.description.kind}; move it to link"
 
 
 KINDS: Mapping[str, ElementKind] = {

@@ -1,8 +1,9 @@
 """Put the levels of factors into conditions: one condition of a file becomes one for each combination.
 
-`$delay` stands for a level of the factor `delay`: in a condition's name as a word (`50us`), as a value of its
-own exactly as the level is written, and within longer text as that text. Every problem is told in the words
-of the file, where one condition stands for many, and at its place there; that of a level at the level.
+`$delay` stands for a level of the factor `delay`. In a condition's name it becomes a word (`50us`), as a
+whole value it becomes the level exactly as written, and within longer text the text of the level. Problems
+are reported in the words of the file, where one condition stands for many, and at its place there; a problem
+of a level at the level.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ class Expanded:
     """A file whose conditions are all written out.
 
     Attributes:
-        points: the levels that each condition was given, by its name; nothing of those without factors.
-        origins: where in the file each condition comes from, in their order.
+        points: the levels of each condition, by its name; conditions without factors are absent.
+        origins: the place in the file of each condition, in their order.
     """
 
     document: Document
@@ -77,7 +78,7 @@ def _has_design(document: Document) -> bool:
 
 
 def _factors(document: Document) -> dict[str, list[Level] | Range] | None:
-    """Return the factors, None where one is not sound."""
+    """Return the factors; None where one of them has an error."""
     read: dict[str, list[Level] | Range] = {}
     for path, raw in items(document.data, "factors"):
         factor = sound(FACTOR.validate_python, raw)
@@ -98,7 +99,7 @@ def _seed(document: Document) -> int:
 
 
 def _without_templates(document: Document) -> Expanded:
-    """Return what can still be checked: the conditions that need no factor, or the empty one."""
+    """Return the conditions that can still be checked: those without factors, or the empty one."""
     entries = [(path, entry) for path, entry in items(document.data, "conditions") if not _names_in(entry)]
     if not entries:
         return Expanded(document.with_value("conditions", ["none"]))
@@ -113,7 +114,7 @@ def _findings(document: Document) -> list[Finding]:
     known = [str(path[-1]) for path, _ in items(document.data, "factors")]
     found = list(_reference_findings(document, known))
     factors, design = _factors(document), _design(document)
-    if factors and design is not None:  # Else they are refused where they are read.
+    if factors and design is not None:  # Else reading refuses them.
         hypercube = design.latin_hypercube is not None
         of_levels = [each for name in known for each in _levels_findings(name, factors[name], hypercube)]
         found += [*of_levels, *_combination_findings(factors, design)]
@@ -123,19 +124,22 @@ def _findings(document: Document) -> list[Finding]:
 
 
 def _reference_findings(document: Document, known: list[str]) -> Iterator[Finding]:
-    """Yield what conditions name that is no factor, and factors that no condition names."""
+    """Yield names in conditions that are not factors, and factors that no condition names."""
     used: set[str] = set()
     for path, entry in items(document.data, "conditions"):
         for where, name in _names_in(entry):
             used.add(name)
             if name not in known:
                 others = f"factors are {', '.join(known)}" if known else f"add factors: {{{name}: [...]}}"
-                yield (*path, *where), f'names no factor: "${name}"; {did_you_mean(name, known) or others}'
+                yield (
+                    (*path, *where),
+                    f'names "${name}", which is not a factor; {did_you_mean(name, known) or others}',
+                )
     for name in known:
         if name not in used:
             yield (
                 ("factors", name),
-                f"is in no condition; write ${name} where its level belongs, or remove it",
+                f"is not used by any condition; write ${name} where its level belongs, or remove it",
             )
     if not known:
         yield ("design",), "needs factors; add them, or remove it"
@@ -163,11 +167,11 @@ def _combination_findings(factors: Factors, design: Design) -> Iterator[Finding]
             for name in part:
                 if name not in factors:
                     remedy = did_you_mean(name, factors) or f"factors are {', '.join(factors)}"
-                    yield ("design", key, index, name), f"is no factor; {remedy}"
+                    yield ("design", key, index, name), f"is not a factor; {remedy}"
     for index, part in enumerate(design.include or []):
         for name in factors:
             if name not in part:
-                yield ("design", "include", index), f'needs "{name}", as it needs every factor; add it'
+                yield ("design", "include", index), f'needs every factor, and "{name}" is missing; add it'
 
 
 def _adaptive_findings(factors: Factors, design: Design, document: Document) -> Iterator[Finding]:
@@ -175,30 +179,30 @@ def _adaptive_findings(factors: Factors, design: Design, document: Document) -> 
     if adaptive is None:
         return
     if design.latin_hypercube is not None:
-        yield where, "chooses among combinations, and a latin hypercube is none of them; keep one of the two"
+        yield where, "chooses among combinations, and a latin hypercube has none; remove one of the two"
         return
     if adaptive.start > adaptive.at_most:
-        yield (*where, "start"), f'"{adaptive.start}" is above at most "{adaptive.at_most}"; exchange them'
+        yield (*where, "start"), f'"{adaptive.start}" is above at most "{adaptive.at_most}"; swap them'
     for name, factor in factors.items():
         if unit_of(levels_of(factor)) is None:
             yield (
                 ("factors", name),
-                "has levels that are names, and a surface needs quantities; remove adaptive",
+                "has levels that are names, and adaptive needs quantities; remove adaptive",
             )
     if not isinstance(value_at(document.data, "trials", "repeat"), int):
         yield (
             ("trials", "repeat"),
-            "must be a number with design: adaptive, the trials of each point it chooses",
+            "must be a number with design: adaptive: the trials of each point",
         )
     for path, entry in items(document.data, "conditions"):
         if set(factors) - {name for _, name in _names_in(entry)}:
-            yield path, "lacks a factor; with design: adaptive every condition has all of them"
+            yield path, "lacks a factor; with design: adaptive every condition must use all factors"
 
 
 def _points_findings(factors: Factors, design: Design, seed: int) -> Iterator[Finding]:
     count = design.latin_hypercube or math.prod(len(levels_of(factor)) for factor in factors.values())
     if count > CONDITIONS_MAX:
-        remedy = "take fewer levels, or a latin hypercube"
+        remedy = "use fewer levels, or a latin hypercube"
         yield ("factors",), f"make {count} combinations; at most {CONDITIONS_MAX}: {remedy}"
         return
     points = combinations_of(factors, design.latin_hypercube, seed)
@@ -206,7 +210,7 @@ def _points_findings(factors: Factors, design: Design, seed: int) -> Iterator[Fi
         if set(part) <= set(factors) and not any(matches(part, point) for point in points):
             yield (
                 ("design", "exclude", index),
-                "leaves nothing out; no combination has these levels: remove it",
+                "excludes nothing, because no combination has these levels; remove it",
             )
 
 
@@ -230,7 +234,7 @@ def _texts(value: JsonValue, path: Path = ()) -> Iterator[tuple[Path, str]]:
 
 # --- writing out -------------------------------------------------------------------------------------------
 
-# The path of an entry in the file, the entry written out, its levels, and where each level stands.
+# The path of an entry in the file, the entry written out, its levels, and the place of each level.
 _Written = tuple[Path, JsonValue, Point, dict[str, Path]]
 
 
@@ -246,8 +250,8 @@ def _write_out(
                 name for name in used if name not in _REFERENCE.findall(title) and _varies(name, points)
             ]
             if unnamed:
-                wanted = "-".join(f"${name}" for name in unnamed)
-                message = f"is one name for several conditions; write {title}-{wanted}"
+                missing = "-".join(f"${name}" for name in unnamed)
+                message = f"is one name for several conditions; write {title}-{missing}"
                 problems.append(_problem(document, (*path, title), message, at_key=True))
                 return _without_templates(document)
         for point in _distinct([{name: point[name] for name in used} for point in points]):
@@ -261,7 +265,7 @@ def _varies(name: str, points: list[Point]) -> bool:
 
 
 def _distinct(points: list[Point]) -> list[Point]:
-    """Return each point once: a condition may depend on some factors only, or on none."""
+    """Return each point once: a condition may use some factors only, or none."""
     found: dict[tuple[str, ...], Point] = {}
     for point in points:
         found.setdefault(tuple(level.text for level in point.values()), point)

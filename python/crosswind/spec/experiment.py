@@ -43,7 +43,7 @@ class Experiment(SpecModel):
     """Everything that is run and recorded, in one file."""
 
     name: Name = Field(description="Also the results folder's name.")
-    summary: str = Field("", description="One line: what is asked.")
+    summary: str = Field("", description="One line: the question of the experiment.")
     source: str = Field("", description="Where the set-up comes from.")
     topology: Topology
     scale: float = Field(
@@ -52,7 +52,7 @@ class Experiment(SpecModel):
     factors: dict[FactorName, Factor] | None = Field(
         None,
         min_length=1,
-        description="What varies between conditions: levels, which stand in a condition as `$name`.",
+        description="What varies between conditions: levels, written in a condition as `$name`.",
     )
     design: Design | None = Field(
         None, description="Which combinations of levels become conditions; every one when absent."
@@ -62,7 +62,7 @@ class Experiment(SpecModel):
         max_length=CONDITIONS_MAX,
         description="Names of the catalogue, or `name: condition`; one with `$factor` in it stands for many.",
     )
-    # That it is one, and one that there is, is checked with the places of its keys; its model reads the rest.
+    # Checks cover the number of keys and the name; the application's model reads the rest.
     application: dict[str, object] = Field(
         min_length=1,
         description="One application with its parameters, or with a `size` that fills them in.",
@@ -74,7 +74,7 @@ class Experiment(SpecModel):
         description="Figures to stand beside the results: a name of the catalogue, or written out.",
     )
 
-    # What `application` says, read by the application's own model; set once the file is sound.
+    # The content of `application`, read by the application's own model; set once the file has no errors.
     _parameters: SpecModel = PrivateAttr()
     _size: str | None = PrivateAttr()
     _points: dict[str, Point] = PrivateAttr(default_factory=dict)
@@ -86,16 +86,16 @@ class Experiment(SpecModel):
 
     @property
     def size(self) -> str | None:
-        """The size that filled in the other parameters, if one was named."""
+        """The size that filled in the other parameters, if the file names one."""
         return self._size
 
     @property
     def points(self) -> dict[str, Point]:
-        """The levels that conditions were given, by condition; nothing of those without factors."""
+        """The levels of conditions, by condition; those without factors are absent."""
         return self._points
 
     def with_points(self, points: dict[str, Point]) -> Experiment:
-        """Return this experiment, whose conditions are written out, with the levels they were given."""
+        """Return this experiment, whose conditions are written out, with their levels."""
         self._points = points
         return self
 

@@ -1,6 +1,6 @@
 """Turn a resolved experiment and a condition into the fabric that the agent builds (contracts.md, section 1).
 
-Interference by ghosts stays with the condition: the engine makes it. Interference by iperf3 leaves the
+Interference by ghosts stays in the condition: the engine makes it. Interference by iperf3 is taken out of the
 condition and becomes neighbour nodes, on which the runner starts real processes.
 """
 
@@ -18,8 +18,8 @@ from crosswind.spec.resolved import (
     ResolvedInterference,
 )
 
-# A receiver's interrupt coalescing: segments of one super-packet due within this time are handed over
-# together.
+# Like a receiver's interrupt coalescing: segments of one super-packet that are due within this time are
+# delivered together.
 MERGE_WINDOW_NS = 20_000
 
 
@@ -31,10 +31,10 @@ def fabric_of(
     Args:
         condition: the name of one of `resolved.conditions`.
         seed: the trial's; the experiment's own when absent.
-        auto_domains: what `domains: auto` comes to on the machine that carries the packets
+        auto_domains: what `domains: auto` means on the machine that carries the packets
             (crosswind/doctor/domains.py).
 
-    Raises: KeyError: the experiment has no such condition.
+    Raises: KeyError: the experiment has no condition of this name.
     """
     fabric = _fabric(
         resolved, condition_of(resolved, condition), resolved.trials.seed if seed is None else seed
@@ -44,13 +44,13 @@ def fabric_of(
 
 
 def domains_of(resolved: AnyResolved, auto_domains: int) -> int | list[list[str]]:
-    """Return how many domains a network has, or which, where `auto` comes to `auto_domains`."""
+    """Return how many domains a network has, or which, where `auto` means `auto_domains`."""
     declared = resolved.topology.domains
     return auto_domains if isinstance(declared, str) else declared
 
 
 def count_of(domains: int | Sequence[Sequence[str]]) -> int:
-    """Return how many domains these are."""
+    """Return the number of domains."""
     return domains if isinstance(domains, int) else len(domains)
 
 
@@ -62,7 +62,7 @@ def limits_of(resolved: AnyResolved) -> dict[str, RequestedLimits]:
 def condition_of(resolved: AnyResolved, name: str) -> ResolvedCondition:
     """Return one condition of a resolved experiment.
 
-    Raises: KeyError: there is no such condition.
+    Raises: KeyError: no condition has this name.
     """
     for condition in resolved.conditions:
         if condition.name == name:
@@ -109,6 +109,6 @@ def _fabric(resolved: AnyResolved, condition: ResolvedCondition, seed: int) -> F
 
 
 def neighbours(entry: ResolvedInterference) -> tuple[str, str]:
-    """Return the nodes at the two ends of real interference: one of its own for each host and pair."""
+    """Return the nodes at the two ends of real interference: one for each host and pair."""
     first, second = entry.between
     return f"noise-{first}-{second}", f"noise-{second}-{first}"

@@ -1,4 +1,4 @@
-"""Factors: what varies between conditions, as a list of levels or as a range that is cut into levels."""
+"""Factors: what varies between conditions, as a list of levels or as a range."""
 
 from __future__ import annotations
 
@@ -27,22 +27,23 @@ class Range(SpecModel):
         description="How many; absent with a Latin hypercube, which cuts the range itself.",
     )
     spacing: Spacing = Field(
-        "linear", description="Equal differences, or equal ratios. Those between are rounded to three digits."
+        "linear",
+        description="Equal differences, or equal ratios. Others than the ends have three digits.",
     )
 
     @model_validator(mode="after")
     def _ends_fit(self) -> Range:
         low, high = self.begin, self.end
         if low.number is None or high.number is None or low.unit != high.unit:
-            raise _unfit(f'"{low.text}" to "{high.text}" is no range; write two quantities of one kind')
+            raise _unfit(f'"{low.text}" to "{high.text}" is not a range; write two quantities of one kind')
         if low.number >= high.number:
-            raise _unfit(f'"{low.text}" is not below "{high.text}"; exchange them')
+            raise _unfit(f'"{low.text}" is not below "{high.text}"; swap them')
         if self.spacing == "log" and low.number <= 0:
-            raise _unfit(f'"{low.text}" has no logarithm; begin above zero, or take spacing: linear')
+            raise _unfit(f'"{low.text}" has no logarithm; begin above zero, or write spacing: linear')
         return self
 
     def at(self, share: float) -> Level:
-        """Return the level at `share` of the way, in [0, 1]; the ends are as they are written."""
+        """Return the level at `share` of the range, in [0, 1]; the ends are as written."""
         low, high = self.begin.number, self.end.number
         assert low is not None
         assert high is not None
@@ -54,7 +55,7 @@ class Range(SpecModel):
         return level_of(low + share * (high - low), self.begin.unit)
 
     def levels(self) -> list[Level]:
-        """Return the levels of the range; its ends where it has no number of them."""
+        """Return the levels of the range; its ends where it has no count."""
         count = self.count or 2
         return [self.at(index / (count - 1)) for index in range(count)]
 
@@ -81,6 +82,6 @@ def levels_of(factor: list[Level] | Range) -> list[Level]:
 
 
 def unit_of(levels: list[Level]) -> str | None:
-    """Return the unit that all levels are quantities in; None where they are names."""
+    """Return the unit of all levels; None where levels are names."""
     units = {level.unit for level in levels}
     return next(iter(units)) if len(units) == 1 else None

@@ -1,6 +1,6 @@
-"""Which applications exist; one is imported only when it is asked for.
+"""Which applications are installed; each is imported only when it is needed.
 
-All are entry points, ours and other people's alike: `pyproject.toml` names ours.
+All are entry points, those of this project and of others: `pyproject.toml` names those of this project.
 """
 
 from importlib.metadata import EntryPoint, entry_points
@@ -15,11 +15,11 @@ Kind = TypeVar("Kind", bound=DeclaredApplication)
 
 
 class UnknownApplication(CrosswindError):
-    """No application of that name is installed."""
+    """No application of this name is installed."""
 
 
 class BrokenApplication(CrosswindError):
-    """An application is installed and cannot be loaded; the others are as good as before."""
+    """An installed application cannot be loaded; the others still work."""
 
     exit = Exit.PREFLIGHT
 
@@ -30,11 +30,11 @@ def names() -> list[str]:
 
 
 def find(name: str, kind: type[Kind]) -> type[Kind]:
-    """Return the application of that name, which has to be of a kind.
+    """Return the application of this name, a subclass of `kind`.
 
     Raises:
         UnknownApplication: none is installed; the message names those that are.
-        BrokenApplication: it cannot be imported, or is something else; the message names its package.
+        BrokenApplication: it cannot be imported, or is not a subclass; the message names its package.
     """
     for point in entry_points(group=GROUP, name=name):
         return _loaded(point, kind)
@@ -44,10 +44,10 @@ def find(name: str, kind: type[Kind]) -> type[Kind]:
 def _loaded(point: EntryPoint, kind: type[Kind]) -> type[Kind]:
     try:
         loaded = point.load()
-    except Exception as error:  # Importing runs other people's code, which may raise whatever it likes.
+    except Exception as error:  # Importing runs code of others, which may raise anything.
         raise _broken(point, f"{type(error).__name__}: {error}") from error
     if not (isinstance(loaded, type) and issubclass(loaded, kind)):
-        raise _broken(point, "it is no subclass of crosswind.app.Application")
+        raise _broken(point, "it is not a subclass of crosswind.app.Application")
     return loaded
 
 

@@ -1,4 +1,4 @@
-"""Interference of a condition: who competes with the application, how much, when, and whether it yields."""
+"""Interference of a condition: traffic that competes with the application."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PAIR = re.compile(r"([A-Za-z][A-Za-z0-9]*)-([A-Za-z][A-Za-z0-9]*)")
 
 
 class Normal(SpecModel):
-    """A normal law, clipped to low..high."""
+    """A normal distribution, clipped to low..high."""
 
     mean: RateOrShare = Field(description="Before clipping.")
     sd: RateOrShare = Field(description="Before clipping.")
@@ -31,7 +31,7 @@ class Normal(SpecModel):
 
 
 class NormalLaw(SpecModel):
-    """Redrawn from a normal law every `hold`."""
+    """Drawn from a normal distribution every `hold`."""
 
     normal: Normal
 
@@ -57,7 +57,7 @@ Pair = Annotated[
 
 
 class OnOff(SpecModel):
-    """Packets at even distances during random times, none during others; `rate` is the mean of both."""
+    """Packets at equal gaps during random times, none during others; `rate` is the mean over both."""
 
     on_ns: PositiveDuration = Field(alias="on", description="Mean length of the times with packets.")
     off_ns: PositiveDuration = Field(alias="off", description="Mean length of the times without.")
@@ -72,8 +72,8 @@ class OnOff(SpecModel):
 class Replay(SpecModel):
     """Sizes and gaps of the packets of a capture."""
 
-    file: str = Field(min_length=1, description="pcap or pcapng; seen from the folder of the command.")
-    repeat: bool = Field(True, description="Begin anew, one mean gap after the last packet.")
+    file: str = Field(min_length=1, description="pcap or pcapng; relative to the folder of the command.")
+    repeat: bool = Field(True, description="Begin again, one mean gap after the last packet.")
 
 
 class ReplayArrivals(SpecModel):
@@ -113,7 +113,8 @@ class Interference(SpecModel):
         ]
         | None
     ) = Field(
-        None, description="IP bits per second, a share of the uplink, or a law. A replay alone has none."
+        None,
+        description="IP bits per second, a share of the uplink, or a distribution. Only a replay has none.",
     )
     hold_ns: PositiveDuration = Field(
         5_000_000_000, alias="hold", description="How long a draw holds; 5s when absent."
@@ -121,7 +122,7 @@ class Interference(SpecModel):
     pacing_ns: PositiveDuration = Field(
         10_000_000,
         alias="pacing",
-        description="From burst to burst, of tcp from write to write; 10ms when absent.",
+        description="Time between bursts, with tcp between writes; 10ms when absent.",
     )
     arrivals: Annotated[
         Annotated[Literal["paced", "poisson"], Tag("word")]
@@ -151,9 +152,11 @@ class Interference(SpecModel):
     )
     zero: Literal["silence", "unlimited"] = Field("silence", description="What a draw of zero means.")
 
-    ecn: bool = Field(False, description="tcp by ghost: heed marks of queues that mark instead of dropping.")
+    ecn: bool = Field(
+        False, description="tcp by ghost: react to marks of queues that mark instead of dropping."
+    )
 
     @property
     def is_tcp(self) -> bool:
-        """Whether it backs off."""
+        """Whether it backs off as TCP does."""
         return self.transport == "tcp" or (self.transport is None and self.by == "iperf3")

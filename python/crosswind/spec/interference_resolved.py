@@ -49,7 +49,7 @@ def _rate(entry: Interference, uplink_bps: int | None, scale: float) -> Constant
         if intensity.rate_bps is not None:
             return scaled(intensity.rate_bps, scale)
         # Shares of an unlimited uplink were refused when the file was read, except for the default bounds of
-        # a law.
+        # a distribution.
         return 0 if uplink_bps is None else intensity.of(scaled(uplink_bps, scale))
 
     if entry.rate is None:

@@ -1,4 +1,4 @@
-"""What must hold inside the interference of a condition: rules that a single value cannot show."""
+"""Rules inside the interference of a condition, which need more than one value."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ TCP_HEADER_BYTES = 20 + 20 + 12  # With timestamps.
 
 
 def interference_findings(data: JsonValue, setting: Setting) -> Iterator[Finding]:
+    """Yield what is wrong with the interference of a condition besides its single values."""
     many = isinstance(value_at(data, "interference"), list)
     entries = items(data, "interference") if many else [(("interference",), value_at(data, "interference"))]
     pairs: set[frozenset[str]] = set()
@@ -33,12 +34,12 @@ def interference_findings(data: JsonValue, setting: Setting) -> Iterator[Finding
             if pair[0] == pair[1]:
                 yield (
                     where,
-                    f'"{text}" names one host twice; interference crosses the switch between two hosts',
+                    f'"{text}" names one host twice; name two hosts',
                 )
             elif frozenset(pair) in pairs:
                 yield (
                     where,
-                    f'"{text}" is a second interference between the same hosts; write their sum as one',
+                    f'"{text}" is a second interference between the same hosts; write one with both rates',
                 )
             pairs.add(frozenset(pair))
             for host in dict.fromkeys(pair):
@@ -57,7 +58,7 @@ def interference_findings(data: JsonValue, setting: Setting) -> Iterator[Finding
             sound_field(Interference, "pacing_ns", raw),
         )
         if hold_ns is not None and pacing_ns is not None and pacing_ns > hold_ns:
-            yield path, "pacing is longer than hold; a draw must hold for one burst at least"
+            yield path, "pacing is longer than hold; a draw must hold for at least one burst"
 
 
 def _answers(raw: JsonValue) -> bool:
@@ -70,10 +71,10 @@ def _rate_findings(path: Path, raw: JsonValue, setting: Setting) -> Iterator[Fin
     rate = sound_field(Interference, "rate", raw)
     where = (*path, "rate")
     if isinstance(rate, Intensity) and not (rate.rate_bps or rate.share):
-        yield where, "is zero; leave the interference out"
+        yield where, "is zero; remove the interference"
     law = rate.normal if isinstance(rate, NormalLaw) else None
     if law is not None and _above(law.low, law.high, setting.uplink_bps):
-        yield (*where, "normal"), "low is above high; exchange them"
+        yield (*where, "normal"), "low is above high; swap them"
     if setting.uplink_unlimited:
         parts = [rate] if isinstance(rate, Intensity) else _intensities(law)
         if any(part.share for part in parts):
@@ -81,7 +82,7 @@ def _rate_findings(path: Path, raw: JsonValue, setting: Setting) -> Iterator[Fin
 
 
 def _kind_findings(path: Path, raw: JsonValue) -> Iterator[Finding]:
-    """Yield what is asked for and could not be honoured by interference of this kind."""
+    """Yield keys that interference of this kind cannot honour."""
     arrivals = sound_field(Interference, "arrivals", raw)
     by, transport = sound_field(Interference, "by", raw), sound_field(Interference, "transport", raw)
     tcp = transport == "tcp" or (transport is None and by == "iperf3")
@@ -91,18 +92,24 @@ def _kind_findings(path: Path, raw: JsonValue) -> Iterator[Finding]:
             yield (*path, "transport"), "is tcp with `by: iperf3`; remove it, or write `by: ghost`"
         for key in ("arrivals", "packet_size", "dscp", "congestion_control", "ecn"):
             if value_at(raw, key) is not None:
-                yield (*path, key), "is something that only ghosts can do; remove it, or write `by: ghost`"
+                yield (*path, key), "needs `by: ghost`; write that, or remove this key"
     elif tcp and not paced:
-        yield (*path, "arrivals"), "has no meaning with tcp, whose windows say when packets come; remove one"
+        yield (
+            (*path, "arrivals"),
+            "has no effect with tcp, whose windows decide when packets are sent; remove one of the two",
+        )
     if not tcp:
         for key in ("flows", "congestion_control", "ecn"):
             if value_at(raw, key) is not None:
-                yield (*path, key), "belongs to `transport: tcp`; add that, or remove this"
+                yield (*path, key), "needs `transport: tcp`; add that, or remove this key"
     yield from _replay_findings(path, raw, arrivals)
     if not tcp and not paced and value_at(raw, "pacing") is not None:
-        yield (*path, "pacing"), "belongs to paced arrivals; remove it"
+        yield (*path, "pacing"), "needs paced arrivals; remove it"
     if by == "ghost" and (tcp or not paced) and value_at(raw, "zero") == "unlimited":
-        yield (*path, "zero"), "can mean unlimited only to paced arrivals of udp; write silence, or remove it"
+        yield (
+            (*path, "zero"),
+            "can be unlimited only with paced arrivals and udp; write silence, or remove it",
+        )
 
 
 def _replay_findings(path: Path, raw: JsonValue, arrivals: object) -> Iterator[Finding]:
@@ -112,7 +119,7 @@ def _replay_findings(path: Path, raw: JsonValue, arrivals: object) -> Iterator[F
         return
     for key in ("rate", "hold", "packet_size", "zero"):
         if value_at(raw, key) is not None:
-            yield (*path, key), "has no meaning with a replay, which has its own; remove it"
+            yield (*path, key), "has no effect on a replay, which has its own; remove it"
     problem = replay_finding(arrivals.replay)
     if problem is not None:
         yield (*path, "arrivals"), problem
@@ -124,15 +131,15 @@ def _packet_findings(path: Path, raw: JsonValue, setting: Setting) -> Iterator[F
     where, text = (*path, "packet_size"), shown(value_at(raw, "packet_size"))
     if size == "imix":
         if tcp:
-            yield where, "is a mix, and windows of tcp count packets of one size; write one"
+            yield where, "is a mix of sizes, and tcp needs packets of one size; write one size"
         elif mtu_bytes is not None and mtu_bytes < IMIX_LARGEST_BYTES:
-            yield where, f"has packets of {IMIX_LARGEST_BYTES}B, the MTU is {mtu_bytes}B; write one size"
+            yield where, f"has packets of {IMIX_LARGEST_BYTES}B, and the MTU is {mtu_bytes}B; write one size"
     elif size is not None:
         least = TCP_HEADER_BYTES + 1 if tcp else UDP_HEADER_BYTES
         if size < least:
-            yield where, f"{text} is too short for its headers; write {least}B at least"
+            yield where, f"{text} is too small for its headers; write at least {least}B"
         if mtu_bytes is not None and size > mtu_bytes:
-            yield where, f"{text} is above the MTU; write {mtu_bytes}B at most"
+            yield where, f"{text} is above the MTU; write at most {mtu_bytes}B"
 
 
 def _intensities(law: Normal | None) -> list[Intensity]:
@@ -140,7 +147,7 @@ def _intensities(law: Normal | None) -> list[Intensity]:
 
 
 def _above(low: Intensity, high: Intensity, uplink_bps: int | None) -> bool:
-    """Compare where both are known; a share of an unknown uplink is compared with shares only."""
+    """Return whether low is above high; where the uplink is unknown, only shares compare with shares."""
     if uplink_bps is not None:
         return low.of(uplink_bps) > high.of(uplink_bps)
     if low.rate_bps is not None and high.rate_bps is not None:

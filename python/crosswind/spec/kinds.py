@@ -1,4 +1,4 @@
-"""The kinds of file there are, told apart by their keys, each checked as what it is meant to be."""
+"""Check a file of any kind; its keys show which kind it is."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from crosswind.spec.setup import setup_of
 
 
 def check_file(source: Source) -> tuple[str, list[str]]:
-    """Check a file, whichever kind it is, and return its kind and notes on it.
+    """Check a file of any kind, and return its kind and notes on it.
 
-    A file with a name, conditions, an application or trials is meant as an experiment, one with a topology
-    alone as a network for `crosswind up`; any other holds conditions.
+    A file with a name, conditions, an application or trials is an experiment. A file with a topology only is
+    a network for `crosswind up`. Any other file holds conditions.
 
-    Raises: SpecErrors: all that is wrong with it, each with its place.
+    Raises: SpecErrors: all errors of the file, each with its place.
     """
     document = read_document(source)
     keys = set(document.data) if isinstance(document.data, dict) else {"application"}

@@ -1,4 +1,4 @@
-"""One level of a factor: the value as a file writes it, and what it measures, if it is a quantity."""
+"""One level of a factor: the value as written, and its number and unit if it is a quantity."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pydantic import PlainValidator, WithJsonSchema
 
 from crosswind.spec.quantities import RATE, SIZE, TIME, VOLUME, Dimension, QuantityError, read_share, shown
 
-_DIGITS = 3  # of a level that a range puts between its ends
+_DIGITS = 3  # Of a level between the ends of a range.
 
-# Dimension and the unit that a level in it is kept in (contracts.md, section 5). No unit is in two of them.
+# Each dimension, and the unit of its levels (contracts.md, section 5). No unit is in two of them.
 _DIMENSIONS: tuple[tuple[Dimension, str], ...] = (
     (RATE, "bit/s"),
     (SIZE, "B"),
@@ -29,7 +29,7 @@ class Level:
     """A value that conditions are given.
 
     Attributes:
-        written: what stands in the file: text, a number, or true or false.
+        written: as in the file: text, a number, or true or false.
         number: in `unit`; None for a name, such as `cubic` or `unlimited`.
         unit: `bit/s`, `B`, `ns`, `bit`, `share`, `1` for a plain number; None for a name.
     """
@@ -40,7 +40,7 @@ class Level:
 
     @property
     def text(self) -> str:
-        """The level as messages and summaries show it."""
+        """The level in messages and summaries."""
         return str(self.written).lower() if isinstance(self.written, bool) else str(self.written)
 
     @property
@@ -59,15 +59,16 @@ class Level:
 def read_level(value: object) -> Level:
     """Return a level.
 
-    Raises: QuantityError: neither text, a number, nor true or false; or a quantity that is none, such as
-        -1ms.
+    Raises: QuantityError: not text, a number, true or false; or an invalid quantity, such as -1ms.
     """
     if isinstance(value, bool):
         return Level(value, None, None)
     if isinstance(value, int | float):
         return Level(value, value, _NUMBER)
     if not isinstance(value, str) or not value.strip():
-        raise QuantityError(f"{shown(value)} is no level; write a quantity with its unit, a number or a word")
+        raise QuantityError(
+            f"{shown(value)} is not a level; write a quantity with its unit, a number or a word"
+        )
     unit = re.sub(r"^[+-]?[0-9.]+ ?", "", value)
     for dimension, base in _DIMENSIONS:
         if unit != value and unit in dimension.units:
@@ -78,9 +79,9 @@ def read_level(value: object) -> Level:
 
 
 def level_of(number: float, unit: str) -> Level:
-    """Return a level of `number` in `unit`, rounded to three digits and written in a unit that suits.
+    """Return a level of `number` in `unit`, rounded to three digits and written in a suitable unit.
 
-    What is counted in whole numbers (ns, B, bit, bit/s, a plain number) stays whole.
+    Units that count whole numbers (ns, B, bit, bit/s, plain numbers) get whole numbers.
     """
     if unit == _SHARE:
         return read_level(f"{_rounded(100 * number):g}%")
@@ -88,7 +89,7 @@ def level_of(number: float, unit: str) -> Level:
     if unit == _NUMBER:
         return read_level(whole)
     dimension = next(each for each, base in _DIMENSIONS if base == unit)
-    # A thousand of one is the next; KiB, minutes and hours are no such steps.
+    # Steps of a thousand; KiB, minutes and hours are left out.
     steps = {name: size for name, size in dimension.units.items() if math.log10(size) % 3 == 0}
     name = next((name for name, size in reversed(steps.items()) if whole >= size), next(iter(steps)))
     return read_level(f"{whole / steps[name]:.12g}{name}")

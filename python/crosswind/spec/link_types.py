@@ -1,4 +1,4 @@
-"""Link types of captures: where the IP header begins behind each, and the names of those that are not read.
+"""Link types of captures: where the IP header begins behind each, and the names of unsupported ones.
 
 The names are those of the registry. `crates/wire/src/capture_file/link.rs` is the same table.
 
@@ -17,13 +17,13 @@ _HDLC = b"\xff\x03"
 
 @dataclass(frozen=True)
 class Typed:
-    """A header of so many bytes, of which two say the Ethernet type; 802.1Q and 802.1ad tags may follow."""
+    """A header of `header_bytes`, two of which are the Ethernet type; 802.1Q and 802.1ad tags may follow."""
 
     header_bytes: int
     type_at: int
 
     def ip_at(self, frame: bytes) -> tuple[int, bool]:
-        """Return where the network header begins, and whether it is that of IP."""
+        """Return where the network header begins, and whether it is IP."""
         at, type_at = self.header_bytes, self.type_at
         while (kind := int.from_bytes(frame[type_at : type_at + 2])) in _TAGS and len(frame) >= at + 4:
             at, type_at = at + 4, at + 2
@@ -32,23 +32,23 @@ class Typed:
 
 @dataclass(frozen=True)
 class Raw:
-    """A header of so many bytes, behind which the IP version says the type."""
+    """A header of `header_bytes`; the IP version behind it shows the type."""
 
     header_bytes: int
 
     def ip_at(self, frame: bytes) -> tuple[int, bool]:
-        """Return where the network header begins, and whether it is that of IP."""
+        """Return where the network header begins, and whether it is IP."""
         return self.header_bytes, True
 
 
 @dataclass(frozen=True)
 class Ppp:
-    """PPP (RFC 1661) behind so many bytes, with or without the address and control bytes of HDLC."""
+    """PPP (RFC 1661) behind `header_bytes`, with or without the address and control bytes of HDLC."""
 
     header_bytes: int
 
     def ip_at(self, frame: bytes) -> tuple[int, bool]:
-        """Return where the network header begins, and whether it is that of IP."""
+        """Return where the network header begins, and whether it is IP."""
         at = self.header_bytes + (len(_HDLC) if frame[self.header_bytes :].startswith(_HDLC) else 0)
         return at + 2, int.from_bytes(frame[at : at + 2]) in _PPP_IP
 
@@ -57,12 +57,12 @@ Link = Typed | Raw | Ppp
 
 
 def link_text(number: int) -> str:
-    """Return a link type by its number and its name."""
-    name, _ = LINK_TYPES.get(number, ("of no known name", None))
+    """Return the number and name of a link type as text."""
+    name, _ = LINK_TYPES.get(number, ("unknown", None))
     return f"{number} ({name})"
 
 
-# 12 and 14 are what BSD systems write for `RAW`. None: not read.
+# BSD systems write 12 and 14 for `RAW`. None: unsupported.
 LINK_TYPES: dict[int, tuple[str, Link | None]] = {
     0: ("NULL", Raw(4)),
     1: ("ETHERNET", Typed(14, 12)),

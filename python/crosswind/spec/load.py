@@ -1,4 +1,4 @@
-"""Read an experiment or a condition, or raise everything that is wrong with the file."""
+"""Read an experiment or a condition, or raise all errors of the file."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def load_experiment(source: Source, kept: Mapping[str, FilePath] = MappingProxyT
     """Read an experiment file.
 
     Args:
-        kept: copies of files that the experiment names, where they no longer lie beside it.
+        kept: copies of files that the experiment names, where the files are no longer beside it.
 
-    Raises: SpecErrors: all that is wrong with it, each with its place.
+    Raises: SpecErrors: all errors of the file, each with its place.
     """
     return experiment_of(read_document(source, kept))
 
@@ -49,7 +49,7 @@ def load_experiment(source: Source, kept: Mapping[str, FilePath] = MappingProxyT
 def parse_experiment(content: bytes, name: str) -> Experiment:
     """Read an experiment from bytes; `name` is the file that errors show.
 
-    Raises: SpecErrors: all that is wrong with it, each with its place.
+    Raises: SpecErrors: all errors of the file, each with its place.
     """
     return experiment_of(parse_document(content, name))
 
@@ -57,12 +57,12 @@ def parse_experiment(content: bytes, name: str) -> Experiment:
 def experiment_of(document: Document) -> Experiment:
     """Read an experiment from a parsed file.
 
-    Raises: SpecErrors: all that is wrong with it, each with its place.
+    Raises: SpecErrors: all errors of the file, each with its place.
     """
-    told: list[Problem] = []  # In the words of the file: conditions have its numbers, not those written out.
-    document, size = with_size(document, told)
+    found: list[Problem] = []  # Refers to conditions as the file has them, before they are written out.
+    document, size = with_size(document, found)
     document = with_own_nodes(document)
-    written_out = expanded(document, told)
+    written_out = expanded(document, found)
     document = written_out.document
     problems: list[Problem] = []
     experiment = read(TypeAdapter(Experiment), document, problems)
@@ -70,15 +70,15 @@ def experiment_of(document: Document) -> Experiment:
     problems.extend(experiment_problems(document))
     if parameters is not None:
         problems.extend(misfit_problems(document, parameters))
-    if told or problems or experiment is None or parameters is None:
-        raise SpecErrors([*told, *map(written_out.as_written, problems)])
+    if found or problems or experiment is None or parameters is None:
+        raise SpecErrors([*found, *map(written_out.as_written, problems)])
     return experiment.with_parameters(parameters, size).with_points(written_out.points)
 
 
 def load_condition_file(source: Source) -> dict[str, Condition]:
     """Read a file of `name: condition`. Rules that need a topology are checked when it is used in one.
 
-    Raises: SpecErrors: all that is wrong with it, each with its place.
+    Raises: SpecErrors: all errors of the file, each with its place.
     """
     return conditions_of(read_document(source))
 
@@ -92,7 +92,7 @@ def conditions_of(document: Document) -> dict[str, Condition]:
             whole = (*path, *inner)
             problems.append(document.problem(whole, describe(whole, message)))
     if conditions == {}:
-        problems.append(document.problem((), "the file has no condition; write `name: {...}`"))
+        problems.append(document.problem((), "has no condition; write `name: {...}`"))
     if problems or conditions is None:
         raise SpecErrors(problems)
     return conditions
@@ -101,20 +101,20 @@ def conditions_of(document: Document) -> dict[str, Condition]:
 def load_catalogue_condition(name: str) -> Condition:
     """Read a condition of the catalogue.
 
-    Raises: SpecErrors: no such condition; names the nearest.
+    Raises: SpecErrors: the catalogue has no condition of this name; names the nearest.
     """
     if name not in catalog.condition_names():
         meant = did_you_mean(name, catalog.condition_names(), count=3)
         remedy = meant or "`crosswind conditions` lists them"
-        raise SpecErrors([Problem(name, 0, 0, f"no condition of the catalogue has this name; {remedy}")])
+        raise SpecErrors([Problem(name, 0, 0, f"is not a condition of the catalogue; {remedy}")])
     conditions = load_condition_file(catalog.condition_file(name))
     return next(iter(conditions.values()))
 
 
 def find_experiment(text: str) -> Source:
-    """Return the file meant by `text`: a path, or the name of an experiment of the catalogue.
+    """Return the file of `text`: a path, or the name of an experiment of the catalogue.
 
-    Raises: SpecErrors: neither; names the nearest of the catalogue.
+    Raises: SpecErrors: it is neither; names the nearest of the catalogue.
     """
     if text in catalog.experiment_names() and not FilePath(text).is_file():
         return catalog.experiment_file(text)
@@ -128,7 +128,7 @@ def find_experiment(text: str) -> Source:
 
 
 def read(adapter: TypeAdapter[_Value], document: Document, problems: list[Problem]) -> _Value | None:
-    """Return the document read by `adapter`, or None after adding what is wrong to `problems`."""
+    """Return the document read by `adapter`; None where it has errors, which are added to `problems`."""
     reading = Reading(document.named_file, document.files_below)
     try:
         return adapter.validate_python(document.data, context=reading)
@@ -138,7 +138,7 @@ def read(adapter: TypeAdapter[_Value], document: Document, problems: list[Proble
 
 
 def _read_parameters(document: Document, problems: list[Problem]) -> SpecModel | None:
-    """Return the application's parameters, or None after adding what is wrong to `problems`."""
+    """Return the application's parameters; None where they have errors, which are added to `problems`."""
     read_well = None
     for path, raw in items(document.data, "application"):
         if path[-1] in applications.names():

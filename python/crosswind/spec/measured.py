@@ -1,15 +1,15 @@
 """Read measured delays, netem's distributions and recorded losses. Pure functions.
 
-**Delays** are one on a line, each with its unit (`1.25ms`), or plain numbers under a header that names it:
+**Delays** are one on each line, each with its unit (`1.25ms`), or plain numbers under a header that names it:
 `delay_ns`, `delay_us`, `delay_ms` or `delay_s`. They are rounded to whole ns.
 
 **A distribution of netem** (`.dist`, as iproute2 installs them in /usr/lib/tc) is whole numbers from -32768
-to 32767, any number of them a line: quantiles of the law, in 1/8192 of the jitter.
+to 32767, any number of them on a line: quantiles of the distribution, in 1/8192 of the jitter.
 
-**Losses** are marks, one a packet in the order in which they were sent, any number of them a line: 0
-received, 1 lost.
+**Losses** are marks, one for each packet in the order of sending, any number of them on a line: 0 for
+received, 1 for lost.
 
-Empty lines, and lines that begin with #, are passed over in all three.
+Empty lines, and lines that begin with #, are skipped in all three.
 
 Source: iproute2, netem/README.distribution and tc/q_netem.c (get_distribution).
 """
@@ -35,7 +35,7 @@ _ENTRY = re.compile(r"-?[0-9]{1,5}")
 def parse_delays(content: bytes) -> tuple[int, ...]:
     """Return measured delays in ns, in the order of the file.
 
-    Raises: LineError: the first thing that is wrong, with its line and the remedy.
+    Raises: LineError: the first error, with its line and the remedy.
     """
     samples_ns: list[int] = []
     unit_ns: int | None = None
@@ -45,7 +45,7 @@ def parse_delays(content: bytes) -> tuple[int, ...]:
             continue
         samples_ns.append(_delay(number, text, unit_ns))
         if len(samples_ns) > SAMPLES_MAX:
-            raise LineError(number, f"is one delay too many; a law has {SAMPLES_MAX} at most: thin them out")
+            raise LineError(number, f"is one delay too many; at most {SAMPLES_MAX}: remove some")
     if not samples_ns:
         raise LineError(0, "has no delay; write one on each line, with its unit")
     return tuple(samples_ns)
@@ -65,23 +65,25 @@ def _delay(number: int, text: str, unit_ns: int | None) -> int:
 def parse_dist(content: bytes) -> tuple[int, ...]:
     """Return the entries of a netem distribution, in 1/8192 of the jitter.
 
-    Raises: LineError: the first thing that is wrong, with its line and the remedy.
+    Raises: LineError: the first error, with its line and the remedy.
     """
     entries: list[int] = []
     for number, text in meant(content):
         for word in text.split():
             if not _ENTRY.fullmatch(word) or not -32768 <= int(word) <= 32767:
-                raise LineError(number, f"{shown(word)} is no whole number from -32768 to 32767; write one")
+                raise LineError(
+                    number, f"{shown(word)} is not a whole number from -32768 to 32767; write one"
+                )
             entries.append(int(word))
         if len(entries) > DIST_ENTRIES_MAX:
-            raise LineError(number, f"has one entry too many; netem takes {DIST_ENTRIES_MAX} at most")
+            raise LineError(number, f"has one entry too many; netem reads at most {DIST_ENTRIES_MAX}")
     if not entries:
-        raise LineError(0, "has no entry; a distribution is a table of whole numbers")
+        raise LineError(0, "has no entry; write a table of whole numbers")
     return tuple(entries)
 
 
 def spread_dist(entries: tuple[int, ...], jitter_ns: int) -> list[int]:
-    """Return what each entry is of `jitter_ns`, rounded half away from 0 as the kernel does (tabledist)."""
+    """Return each entry times `jitter_ns` / 8192, rounded half away from 0 as the kernel does (tabledist)."""
     half = DIST_SCALE // 2
     return [(abs(entry) * jitter_ns + half) // DIST_SCALE * (1 if entry >= 0 else -1) for entry in entries]
 
@@ -89,19 +91,19 @@ def spread_dist(entries: tuple[int, ...], jitter_ns: int) -> list[int]:
 def parse_losses(content: bytes) -> str:
     """Return a pattern of marks, 0 for received and 1 for lost.
 
-    Raises: LineError: the first thing that is wrong, with its line and the remedy.
+    Raises: LineError: the first error, with its line and the remedy.
     """
     parts: list[str] = []
     count = 0
     for number, text in meant(content):
         marks = "".join(text.split())
         if set(marks) - {"0", "1"}:
-            raise LineError(number, f"{shown(text)} is no row of marks; write 0 (received) and 1 (lost)")
+            raise LineError(number, f"{shown(text)} is not a row of marks; write 0 (received) and 1 (lost)")
         parts.append(marks)
         count += len(marks)
         if count > LOSSES_MAX:
-            raise LineError(number, f"has one mark too many; a pattern has {LOSSES_MAX} at most: cut it")
+            raise LineError(number, f"has one mark too many; at most {LOSSES_MAX}: cut the file")
     pattern = "".join(parts)
     if "0" not in pattern:
-        raise LineError(0, "has no packet that was received; a pattern needs at least one 0")
+        raise LineError(0, "has no received packet; write at least one 0")
     return pattern

@@ -1,4 +1,4 @@
-"""An experiment that a user names or writes out, resolved, with the text and the folder of its source."""
+"""An experiment by its file, name or content, resolved, with the text and folder of its source."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crosswind.spec.resolved import Resolved
 
 @dataclass(frozen=True)
 class NamedExperiment:
-    """An experiment; `folder` is where its file lies, or the current one where it has none."""
+    """An experiment; `folder` has its file, and is the current folder where it has no file."""
 
     experiment: Experiment
     resolved: Resolved
@@ -26,9 +26,9 @@ class NamedExperiment:
 
 
 def named_experiment(source: str | os.PathLike[str] | Mapping[str, object]) -> NamedExperiment:
-    """Read the experiment that `source` means: a file, the name of one of the catalogue, or its content.
+    """Read the experiment of `source`: a file, a name of the catalogue, or its content.
 
-    Raises: SpecErrors: there is none, or everything that is wrong with it.
+    Raises: SpecErrors: it does not exist, or all errors of it.
     """
     if isinstance(source, Mapping):
         document = document_of(source, "experiment")

@@ -1,4 +1,4 @@
-"""Files that a file names: read with it, and known by their content from then on."""
+"""Files that a file names: they are read with it, and identified by a hash of their content."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class NamedFile(Generic[_Says]):
     """A file that another one names.
 
     Attributes:
-        file: as it was written.
+        file: its path as written.
         sha256: of its content.
-        says: what it says; None where the file that names it was not read as a whole.
+        says: its content as parsed; None where the file that names it was not read as a whole.
     """
 
     file: str
@@ -57,14 +57,18 @@ def named_file(
 def _reader(parse: Callable[[bytes], _Says]) -> Callable[[object, ValidationInfo], NamedFile[_Says]]:
     def read(value: object, info: ValidationInfo) -> NamedFile[_Says]:
         if not isinstance(value, str) or not value or "\0" in value:
-            raise QuantityError(f"{shown(value)} is not a file; write its path, from the file that names it")
+            raise QuantityError(
+                f"{shown(value)} is not a file; write its path, relative to the file that names it"
+            )
         if not isinstance(info.context, Reading):
-            return NamedFile(value, "", None)  # A rule looks at one key; the file is read with the whole.
+            return NamedFile(
+                value, "", None
+            )  # A rule reads one key; the named file is read only with the whole.
         try:
             content = info.context.named_file(value)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
-            raise QuantityError(f"{shown(value)} cannot be read: {reason}; name a file that can") from None
+            raise QuantityError(f"{shown(value)} cannot be read: {reason}; name a readable file") from None
         try:
             return NamedFile(value, hashlib.sha256(content).hexdigest(), parse(content))
         except LineError as error:

@@ -1,8 +1,8 @@
-"""What hosts, nodes, conditions and experiments may be called.
+"""Rules for the names of hosts, nodes, conditions and experiments.
 
-Names become parts of file names, so each has a greatest length. The longest file name that a run makes is
-that of a trial's table while it is written; `CONDITION_MAX` leaves room for what stands around the
-condition's name there (tests/spec/test_names.py).
+Names become parts of file names, so their length is limited. The longest file name of a run is that of a
+trial's table while it is written. `CONDITION_MAX` leaves room for the other parts of that file name
+(tests/spec/test_names.py).
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ def name_rule(noun: str, pattern: str, rule: str, longest: int) -> Callable[[str
     """Return a validator of names.
 
     Args:
-        noun: what is named, with its article.
-        pattern: what a name matches, whatever its length.
-        rule: the pattern in words, which follow "up to `longest`".
+        noun: the kind of thing that has the name, with its article.
+        pattern: must match the name; it does not limit the length.
+        rule: the pattern in words, which follow "up to `longest`" in the error.
         longest: characters.
     """
     form = re.compile(pattern)
 
     def check(name: str) -> str:
         if not form.fullmatch(name):
-            raise QuantityError(f"{shown(name)} is no name for {noun}; use up to {longest} {rule}")
+            raise QuantityError(f"{shown(name)} is not a valid name for {noun}; use up to {longest} {rule}")
         if len(name) > longest:
             raise QuantityError(
-                f"{shown(name)} has {len(name)} characters, and a name for {noun} has {longest} at most; "
+                f"{shown(name)} has {len(name)} characters; a name for {noun} has at most {longest}: "
                 "shorten it"
             )
         return name

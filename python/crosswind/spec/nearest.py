@@ -1,18 +1,18 @@
-"""Offer the word that somebody probably meant."""
+"""Suggest the word that the user probably meant."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
 
-# Below this similarity a proposal misleads more often than it helps (difflib's own default is 0.6).
+# Below this similarity a suggestion misleads more often than it helps (difflib's own default is 0.6).
 _SIMILARITY_MIN = 0.55
 
 
 def nearest(word: str, choices: Iterable[str], count: int = 1) -> list[str]:
     """Return up to `count` of `choices` that resemble `word`, most similar first.
 
-    Case and the difference between `_`, `-` and space do not count as differences.
+    Case is ignored, and `_`, `-` and space are the same.
     """
     by_form: dict[str, str] = {}
     for choice in choices:
@@ -22,7 +22,7 @@ def nearest(word: str, choices: Iterable[str], count: int = 1) -> list[str]:
 
 
 def did_you_mean(word: str, choices: Iterable[str], count: int = 1) -> str:
-    """Return `did you mean "x"?`, or the empty string when nothing is near."""
+    """Return `did you mean "x"?`, or the empty string where none is similar."""
     found = nearest(word, choices, count)
     if not found:
         return ""

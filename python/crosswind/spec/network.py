@@ -1,7 +1,8 @@
-"""The network of an experiment as a graph: hosts, switches, directed links, and ways between hosts.
+"""The network of an experiment as a graph: hosts, switches, directed links, and paths between hosts.
 
-A star, zones and a graph all become one of these. Whatever asks about the network (which wire is behind a
-place, how fast it is, which way packets take) asks here, so nothing else depends on how a file wrote it.
+A star, zones and a graph all become one of these. All questions about the network (which link is behind a
+place, how fast it is, which path packets take) are answered here, so nothing else depends on the form in the
+file.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ class Link:
     Attributes:
         rate_bps: wire bits per second; None is unlimited.
         delay_ns: propagation.
-        buffer: what may wait in front of it.
+        buffer: of the queue in front of it.
         jitter_ns: standard deviation of the delay, which is normal and keeps the order of packets.
         loss_ppb: share of the packets that is lost in front of the wire.
-        cost: what routes add up.
+        cost: routes minimise the sum of costs.
     """
 
     source: str
@@ -49,7 +50,7 @@ class Link:
 
     @property
     def name(self) -> str:
-        """What conditions and results call it."""
+        """Its name in conditions and results."""
         return f"{self.source}{ARROW}{self.target}"
 
     def resolved(self, scale: float) -> ResolvedLink:
@@ -89,12 +90,12 @@ class Network:
     """A graph of hosts and switches, and the nodes on the hosts.
 
     Attributes:
-        form: how the file wrote it.
+        form: of the topology in the file.
         links: every host has one link to a switch and one from it.
-        routes: `shortest`, `ecmp`, or ways from host to host; what has no written way takes the shortest.
+        routes: `shortest`, `ecmp`, or routes from host to host; pairs without one take the shortest.
         nodes: the host of each node.
-        domains: how many threads of the emulator carry it, or which switches and hosts each of them does; a
-            host that is not named goes with its switch. `auto` is what the machine can spare.
+        domains: the number of threads of the emulator that carry it, or the switches and hosts of each; a
+            host that is not named belongs to its switch. `auto`: as many as the machine can spare.
     """
 
     form: Form
@@ -120,7 +121,7 @@ class Network:
         )
 
     def resolved(self, scale: float) -> ResolvedTopology:
-        """Return it as a resolved experiment has it, without what is no part of the graph."""
+        """Return it as in a resolved experiment, without what is not part of the graph."""
         return ResolvedTopology(
             form=self.form,
             hosts=list(self.hosts),
@@ -165,7 +166,7 @@ class Network:
         return tuple(link for link in self.links if not {link.source, link.target} & hosts)
 
     def switch_of(self, host: str) -> str:
-        """Return the switch that a host is on."""
+        """Return the switch of a host."""
         return self.uplinks[host].target
 
     def slowest_bps(self, hosts: Iterable[str]) -> int | None:
@@ -181,7 +182,7 @@ class Network:
     def domain_of(self) -> Mapping[str, int]:
         """The domain of each switch and host, from 0, where domains are written out; empty elsewhere."""
         written = self.domains if isinstance(self.domains, tuple) else ()
-        # Of a name that is given twice, which is refused, the first one counts.
+        # A name that is given twice is refused elsewhere; here the first one counts.
         named = {name: number for number, names in reversed([*enumerate(written)]) for name in names}
         follow = {host: named[link.target] for host, link in self.uplinks.items() if link.target in named}
         return {**follow, **named}
@@ -192,7 +193,7 @@ class Network:
         """Return the links that elements at a place stand in front of, or just behind.
 
         Args:
-            on: names that restrict the place; None is everywhere. A name that is unknown there has no wire.
+            on: names that restrict the place; None: everywhere. An unknown name has no link.
         """
         if place == "wan":
             return [link for link in self.trunks if on is None or link.name in on or link.source in on]
@@ -217,7 +218,7 @@ class Network:
         return attached
 
     def names_at(self, place: str) -> list[str]:
-        """Return what `on` may name at a place: first what files mostly name there."""
+        """Return the names that `on` may have at a place, the usual ones first."""
         if place == "wan":
             sources = dict.fromkeys(link.source for link in self.trunks)
             return [*(link.name for link in self.trunks), *sources]
@@ -228,9 +229,9 @@ class Network:
     # --- ways ----------------------------------------------------------------------------------------------
 
     def way(self, source: str, target: str) -> list[Link] | None:
-        """Return the links that packets cross from host to host; None where there is no way.
+        """Return the links that packets cross from host to host; None where there is no path.
 
-        Under `ecmp` it is one of the ways of least cost. On one host packets cross no link.
+        With `ecmp` it is one of the paths of least cost. On one host packets cross no link.
         """
         if source == target:
             return []
@@ -249,7 +250,7 @@ class Network:
         return [*way, self.downlinks[target]]
 
     def costs_to(self, switch: str) -> Mapping[str, int]:
-        """Return the least cost from every switch that has a way to this one (Dijkstra 1959)."""
+        """Return the least cost from every switch that has a path to this one (Dijkstra 1959)."""
         if switch not in self._costs:
             found: dict[str, int] = {}
             waiting = [(0, switch)]
@@ -280,7 +281,7 @@ class Network:
 def star_links(
     hosts: Iterable[str], rate_bps: int | None = None, delay_ns: int = 0, buffer: Room | Bdp = NO_LIMIT
 ) -> Iterator[Link]:
-    """Yield the links of a star: of every host the one to the switch, and the one back."""
+    """Yield the links of a star: for every host one to the switch, and one back."""
     for host in hosts:
         yield Link(host, STAR_SWITCH, rate_bps, delay_ns, buffer)
         yield Link(STAR_SWITCH, host, rate_bps, delay_ns, buffer)

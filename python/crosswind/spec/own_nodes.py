@@ -1,9 +1,9 @@
-"""Place the nodes that an application brings by itself, before anything else reads the topology.
+"""Place the nodes that an application defines by itself, before anything else reads the topology.
 
-A node that the topology places stays there. In a star every other one gets a host of its own: of the hosts
-that are written, those without a node come first; where `hosts` is absent, there are as many as are needed.
-Nodes come in the order in which the application names them, so the same file always gives the same network.
-Zones and graphs have no place that is the obvious one: there every node is placed by its author.
+A node that the topology places stays there. In a star, every other node gets a host of its own: first the
+written hosts without a node; where `hosts` is absent, as many hosts as needed. Nodes are placed in the order
+in which the application names them, so the same file always gives the same network. Zones and graphs have no
+obvious place: there the author places every node.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from crosswind.spec.topology.names import free_hosts
 
 
 def with_own_nodes(document: Document) -> Document:
-    """Return the document with the application's own nodes in its topology; mostly the document itself."""
+    """Return the document with the application's own nodes in its topology."""
     topology = value_at(document.data, "topology")
     if not isinstance(topology, dict) or form_of(topology) is not Star:
         return document

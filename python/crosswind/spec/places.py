@@ -1,6 +1,6 @@
-"""Where a condition has elements, and how a file writes them: a list, or a mapping of names to lists.
+"""The places of a condition, and how a file writes elements there: a list, or a mapping of names to lists.
 
-A key of the mapping is what `on` names: `link: {leaf0->spine0: [...]}` is a list whose elements have
+A key of the mapping is a name as in `on`: `link: {leaf0->spine0: [...]}` is a list whose elements have
 `on: ["leaf0->spine0"]`.
 """
 
@@ -24,7 +24,7 @@ PLACES = (
 def elements_at(data: JsonValue, *path: str | int) -> list[tuple[Path, JsonValue]]:
     """Return the elements of the place at `path` of plain values, each with its own path.
 
-    Those of a mapping have its key as their `on`, unless they have one themselves, which is refused.
+    Elements of a mapping get its key as their `on`; an element that has its own `on` is refused elsewhere.
     """
     if not is_by_name(data, *path):
         return items(data, *path)

@@ -1,4 +1,4 @@
-"""What is wrong with a file: each problem with its place, all of them together."""
+"""Errors of a file: each with its place, all of them together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crosswind.errors import CrosswindError, Exit
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """One thing that is wrong. `line` and `column` count from 1; 0 where there is no place in the text."""
+    """One error. `line` and `column` count from 1; they are 0 where there is no text."""
 
     file: str
     line: int
@@ -23,7 +23,7 @@ class Problem:
 
 
 class SpecErrors(CrosswindError):
-    """A file cannot be honoured. Holds every problem of the file, in the order of the text."""
+    """A file has errors. Holds all of them, in the order of the text."""
 
     exit = Exit.USAGE
     names_its_place = True

@@ -1,6 +1,6 @@
-"""Figures that somebody published of the same experiment, to stand beside those of a run.
+"""Published results of the same experiment, shown beside those of a run.
 
-A condition is named as in the experiment, or by the last part of its name: `interference` is both
+A condition is named as in the experiment, or by the last part of its name: `interference` means both
 `icpe23/interference` and `icpe23-deployed/interference`. Metrics and statistics are those of metrics.parquet
 (docs/reference/contracts.md, section 5).
 """
@@ -25,7 +25,7 @@ Statistics = Annotated[dict[str, LevelValue], Field(min_length=1)]
 
 
 class Published(SpecModel):
-    """What was published: by metric, condition and statistic, such as `p99: 205695us`."""
+    """Published results by metric, condition and statistic, such as `p99: 205695us`."""
 
     source: str = Field(description="Where it was published.")
     figures: dict[str, dict[str, Statistics]] = Field(
@@ -52,27 +52,32 @@ def load_published(name: str) -> Published:
 
 
 def published_findings(entry: PublishedEntry, conditions: Sequence[str]) -> Iterator[tuple[Path, str]]:
-    """Yield what is wrong with `published` in an experiment of these conditions, each with its path."""
+    """Yield what is wrong with `published` in an experiment with these conditions, each with its path."""
     if isinstance(entry, str):
         known = catalog.published_names()
         if entry not in known:
-            remedy = did_you_mean(entry, known) or f"there are {', '.join(known)}"
-            yield (), f"{shown(entry)} is no set of published figures of the catalogue; {remedy}"
+            remedy = did_you_mean(entry, known) or f"choose one of {', '.join(known)}"
+            yield (), f"{shown(entry)} is not a set of published figures of the catalogue; {remedy}"
         return
     ends = [name.rpartition("/")[2] for name in conditions]
     for metric, by_condition in entry.figures.items():
         for condition, statistics in by_condition.items():
             if condition not in conditions and condition not in ends:
-                remedy = did_you_mean(condition, [*conditions, *ends]) or f"there are {', '.join(conditions)}"
-                yield ("figures", metric, condition), f"is no condition of this experiment; {remedy}"
+                remedy = (
+                    did_you_mean(condition, [*conditions, *ends]) or f"choose one of {', '.join(conditions)}"
+                )
+                yield ("figures", metric, condition), f"is not a condition of this experiment; {remedy}"
             for statistic, value in statistics.items():
                 if value.number is None:
                     place = ("figures", metric, condition, statistic)
-                    yield place, f"{shown(value.written)} is no number; write it with its unit, such as 246us"
+                    yield (
+                        place,
+                        f"{shown(value.written)} is not a number; write it with its unit, such as 246us",
+                    )
 
 
 def resolved_published(entry: PublishedEntry, conditions: Sequence[str]) -> ResolvedPublished:
-    """Return `published` of the resolved experiment; figures of conditions that it lacks are left out."""
+    """Return `published` of the resolved experiment, without figures of conditions that it lacks."""
     published = load_published(entry) if isinstance(entry, str) else entry
     return ResolvedPublished(
         source=published.source,
@@ -89,7 +94,7 @@ def resolved_published(entry: PublishedEntry, conditions: Sequence[str]) -> Reso
             for name in conditions
             if condition in (name, name.rpartition("/")[2])
             for statistic, value in statistics.items()
-            # One that is no number was refused when the file was read.
+            # Others were refused when the file was read.
             if value.unit is not None and value.number is not None
         ],
     )

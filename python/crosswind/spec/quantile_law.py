@@ -1,4 +1,4 @@
-"""A law of rates by its quantiles: even between two of them, and beyond the outer ones as next to them."""
+"""A distribution of rates from its quantiles: uniform between two, and extended beyond the outer ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CERTAIN_PPB = 10**9
 
 @dataclass(frozen=True)
 class Cell:
-    """A range of rates, uniform inside; `weight` is its share of the sum of weights."""
+    """A range of rates, uniform inside; its probability is `weight` divided by the sum of weights."""
 
     low_bps: int
     high_bps: int
@@ -21,12 +21,13 @@ class Cell:
 
 
 def cells_of(quantiles: Sequence[tuple[int, int]]) -> list[Cell]:
-    """Return the cells of a law.
+    """Return the cells of a distribution.
+
+    Beyond the outer quantiles the density is that of the next cell; rates do not go below 0.
 
     Args:
-        quantiles: shares in parts per billion, ascending, at least two, and the rate that each of them is
-            below; rates do not descend. What lies beyond the outer shares continues the density of the
-            cell next to it, and not below 0.
+        quantiles: at least two, each a share in parts per billion and its rate; shares ascend, and rates do
+            not descend.
     """
     cells = [Cell(low, high, share - before) for (before, low), (share, high) in pairwise(quantiles)]
     first, last = quantiles[0][0], CERTAIN_PPB - quantiles[-1][0]

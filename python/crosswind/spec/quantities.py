@@ -1,7 +1,7 @@
 """Read quantities with their unit: rates, sizes, times, shares, operations per second, DSCPs.
 
-Text without a unit is refused, and the message names the units that would do. Zero never means infinity: "no
-limit" is written `unlimited` and becomes None. Values are integers in the base unit (bit/s, byte, ns); shares
+Text without a unit is refused, and the message lists the units. Zero never means infinity: "no limit" is
+written `unlimited` and becomes None. Values are integers in the base unit (bit/s, byte, ns); shares
 are floats.
 
 The types at the end are for pydantic models: `rate_bps: Rate = Field(alias="rate")`.
@@ -20,23 +20,23 @@ from pydantic import PlainValidator, WithJsonSchema
 UNLIMITED = "unlimited"
 AUTO = "auto"
 
-# Longer numbers are typing accidents; the bound also keeps every value inside 64 bits after the check below.
+# Longer numbers are typing errors; with the check below, the bound also keeps every value inside 64 bits.
 _NUMBER = r"[0-9]{1,18}(?:\.[0-9]{1,12})?"
 _TEXT = re.compile(rf"(?P<sign>[+-]?)(?P<number>{_NUMBER}) ?(?P<unit>[^\s0-9].*)?", re.DOTALL)
-_LARGEST = 2**63 - 1  # Every consumer keeps quantities in 64 bits.
+_LARGEST = 2**63 - 1  # All code stores quantities in 64 bits.
 
 
 class QuantityError(ValueError):
-    """A text is not the quantity that was asked for; the message starts with the text, in quotes."""
+    """A value is not the expected quantity; the message starts with the value, in quotes."""
 
 
 @dataclass(frozen=True)
 class Dimension:
-    """One kind of quantity: its name, its units, and how people misspell them."""
+    """One kind of quantity: its name, its units, and common misspellings of these."""
 
     noun: str
     units: Mapping[str, int]  # Unit to base units.
-    usual: str  # The unit proposed when there is none.
+    usual: str  # The suggested unit where there is none.
     misspelt: Mapping[str, str] = field(
         default_factory=dict
     )  # Casefolded; units in the wrong case need no entry.
@@ -44,8 +44,8 @@ class Dimension:
     def read(self, value: object) -> int:
         """Return `value` in base units, zero allowed.
 
-        Raises: QuantityError: no unit, another unit, negative, not a whole number of base units, above 63
-        bits.
+        Raises: QuantityError: no unit, an unknown unit, negative, not a whole number of base units, or above
+        63 bits.
         """
         text = _as_text(value)
         match = _TEXT.fullmatch(text) if text is not None else None
@@ -61,11 +61,11 @@ class Dimension:
         if unit not in self.units:
             raise QuantityError(f"{shown(text)} has an unknown unit; {self._remedy(number, unit)}")
         if match["sign"] == "-":
-            raise QuantityError(f'"{text}" is negative; a {self.noun} is not')
+            raise QuantityError(f'"{text}" is negative; write a {self.noun} of at least zero')
         base = Fraction(number) * self.units[unit]
         if base.denominator != 1:
             smallest = next(iter(self.units))
-            raise QuantityError(f'"{text}" is not a whole number of {smallest}; round it to one')
+            raise QuantityError(f'"{text}" is not a whole number of {smallest}; round it')
         if base > _LARGEST:
             raise QuantityError(
                 f'"{text}" is too large; the largest {self.noun} is {_LARGEST}{next(iter(self.units))}'
@@ -76,11 +76,11 @@ class Dimension:
         """Like `read`, but zero is refused."""
         base = self.read(value)
         if base == 0:
-            raise QuantityError(f'"{value}" is zero; a {self.noun} here must be above zero')
+            raise QuantityError(f'"{value}" is zero; write a {self.noun} above zero')
         return base
 
     def text(self, base: int) -> str:
-        """Return base units in the largest unit that makes a whole number of them."""
+        """Return base units as text, in the largest unit in which the number is whole."""
         unit = max((unit for unit in self.units if base % self.units[unit] == 0), key=lambda u: self.units[u])
         return f"{base // self.units[unit]}{unit}"
 
@@ -142,7 +142,7 @@ TIME = Dimension(
 
 
 def read_rate(value: object) -> int | None:
-    """Return bits per second, or None for `unlimited`. Zero is refused: it would send nothing for ever."""
+    """Return bits per second, or None for `unlimited`. Zero is refused: it would never send."""
     if value == UNLIMITED:
         return None
     rate_bps = RATE.read(value)
@@ -155,7 +155,7 @@ def read_limited_rate(value: object) -> int:
     """Return bits per second above zero; `unlimited` is refused."""
     rate_bps = read_rate(value)
     if rate_bps is None:
-        raise QuantityError(f'"{value}" is no limit; write a rate, such as 1Gbit/s')
+        raise QuantityError(f'"{value}" is not a limit; write a rate, such as 1Gbit/s')
     return rate_bps
 
 
@@ -165,7 +165,7 @@ def read_duration_or_auto(value: object) -> int | None:
 
 
 def read_level(value: object) -> int | None:
-    """Return bits per second, None for `unlimited`, 0 for an outage: what a link can carry at some time."""
+    """Return bits per second that a link carries at some time; None for `unlimited`, 0 for an outage."""
     return None if value == UNLIMITED else RATE.read(value)
 
 
@@ -175,7 +175,7 @@ def read_share(value: object) -> float:
 
 
 def read_parts_per_billion(value: object) -> int:
-    """Return a share as parts per billion, in 0..10^9: exact, so that it means the same everywhere."""
+    """Return a share as parts per billion, in 0..10^9: exact, so all code has the same value."""
     parts = _share(value) * 10**9
     if parts.denominator != 1:
         raise QuantityError(f'"{value}" is finer than a part per billion; round it to seven decimals')
@@ -186,7 +186,7 @@ def read_positive_parts_per_billion(value: object) -> int:
     """Like `read_parts_per_billion`, but zero is refused."""
     parts = read_parts_per_billion(value)
     if parts == 0:
-        raise QuantityError(f'"{value}" is zero and does nothing; write a share above zero, or leave it out')
+        raise QuantityError(f'"{value}" is zero and has no effect; write a share above zero, or remove it')
     return parts
 
 
@@ -197,7 +197,7 @@ def _share(value: object) -> Fraction:
         raise QuantityError(f"{shown(value)} is not a share; write a percentage, such as 5%")
     if not match[2]:
         meant = Fraction(match[1])
-        # 0.95 is how programs write 95 %; who is told to write 0.95% gets a hundredth of it.
+        # Programs write 0.95 for 95 %; writing 0.95% would give a hundredth of it.
         share_of_one = f"{float(100 * meant):.10g}% or " if 0 < meant < 1 else ""
         raise QuantityError(f'"{text}" has no unit; write {share_of_one}{match[1]}% (units: %)')
     share = Fraction(match[1]) / 100
@@ -219,7 +219,7 @@ class Intensity:
 
 
 def read_intensity(value: object) -> Intensity:
-    """Return a rate, or a share of the uplink. Zero is allowed: it is the lower end of a law, not a limit."""
+    """Return a rate, or a share of the uplink. Zero is allowed: as the lower end of a distribution."""
     text = _as_text(value)
     if text is not None and text.endswith("%"):
         return Intensity(share=read_share(value))
@@ -241,7 +241,7 @@ def read_operations_per_second(value: object) -> float:
         raise QuantityError(f'"{text}" has no unit; write {match[1]}/s (units: /s)')
     rate = float(match[1])
     if rate == 0:
-        raise QuantityError(f'"{text}" is zero; leave the rate out for a closed loop')
+        raise QuantityError(f'"{text}" is zero; remove the rate for a closed loop')
     return rate
 
 
@@ -267,7 +267,7 @@ def read_dscp(value: object) -> int:
 
 
 def shown(value: object) -> str:
-    """Return `value` as it stands in messages: in double quotes, short, on one line."""
+    """Return `value` as messages show it: in double quotes, short, on one line."""
     if value is None:
         return "an empty value"
     if isinstance(value, dict):
@@ -280,7 +280,7 @@ def shown(value: object) -> str:
 
 
 def _as_text(value: object) -> str | None:
-    """A number without a unit arrives as a number from YAML; it is treated as the text that was written."""
+    """Return a value as text; YAML gives a number without a unit as a number."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     if isinstance(value, int) and abs(value) > _LARGEST:
@@ -291,7 +291,7 @@ def _as_text(value: object) -> str | None:
 def _quantity(
     read: Callable[[object], object], pattern: str, description: str, *examples: str
 ) -> tuple[PlainValidator, WithJsonSchema]:
-    """Return the pydantic annotations of a quantity that is written as text."""
+    """Return the pydantic annotations of a quantity in text."""
     schema = {
         "type": "string",
         "pattern": f"^{pattern}$",

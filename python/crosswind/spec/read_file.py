@@ -1,4 +1,4 @@
-"""Read a file that a user names: an ordinary file, and not more of it than fits."""
+"""Read a file that a user names, with a limit on its size; it must be an ordinary file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-# Of what an experiment or a command line names: measurements and captures, all of which is kept in memory.
+# Limit for measurements and captures that a user names; they are read into memory.
 MEASUREMENT_BYTES_MAX = 1 << 30
 
 _KINDS = {
@@ -20,20 +20,20 @@ _KINDS = {
 
 
 def require_file(path: str | os.PathLike[str]) -> None:
-    """Check that a path is an ordinary file: a pipe would block for ever, a device may have no end.
+    """Check that a path is an ordinary file: reading a pipe would block, and a device may have no end.
 
-    Raises: OSError: it is none, or is not there; `strerror` says what it is.
+    Raises: OSError: it does not exist or is not an ordinary file; `strerror` names the kind.
     """
     kind = stat.S_IFMT(Path(path).stat().st_mode)
     if kind != stat.S_IFREG:
         number = errno.EISDIR if kind == stat.S_IFDIR else errno.EINVAL
-        raise OSError(number, _KINDS.get(kind, "is no file"), os.fspath(path))
+        raise OSError(number, _KINDS.get(kind, "is not a file"), os.fspath(path))
 
 
 def read_file(path: str | os.PathLike[str], most_bytes: int = MEASUREMENT_BYTES_MAX) -> bytes:
     """Return the content of an ordinary file.
 
-    Raises: OSError: it cannot be read, is no ordinary file, or is larger; `strerror` says which.
+    Raises: OSError: it cannot be read, is not an ordinary file, or is larger; `strerror` says which.
     """
     require_file(path)
     with Path(path).open("rb") as file:

@@ -1,4 +1,4 @@
-"""Packets of a capture as interference that replays it: gaps and sizes."""
+"""Turn the packets of a capture into interference that replays their gaps and sizes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from crosswind.spec.interference import Replay
 from crosswind.spec.read_file import read_file
 from crosswind.spec.resolved import ReplayedPackets
 
-# They travel with the condition, and are kept with every result: about 2 MB.
+# They are sent with the condition, and stored with every result: about 2 MB.
 PACKETS_MAX = 100_000
 
 
 def replay_finding(replay: Replay) -> str | None:
-    """Return why a capture cannot be replayed, or None when it can."""
+    """Return why a capture cannot be replayed; None where it can."""
     try:
         replayed(replay, mtu_bytes=1500, scale=1)
     except CaptureError as error:
@@ -25,8 +25,8 @@ def replay_finding(replay: Replay) -> str | None:
 def replayed(replay: Replay, mtu_bytes: int, scale: float) -> ReplayedPackets:
     """Return what the agent replays (contracts.md, section 1).
 
-    Packets above the MTU are those that a sender's card cuts up later: each becomes packets of the MTU and a
-    rest, at one instant. `scale` multiplies rates, so it divides gaps.
+    A sender's network card splits packets above the MTU: each becomes packets of the MTU and a rest, at the
+    same time. `scale` multiplies rates, so it divides gaps.
 
     Raises: CaptureError: the file cannot be read or replayed; the message names it.
     """
@@ -40,9 +40,9 @@ def replayed(replay: Replay, mtu_bytes: int, scale: float) -> ReplayedPackets:
     first_ns, last_ns = captured[0].at_ns, captured[-1].at_ns
     if replay.repeat and first_ns == last_ns:
         raise CaptureError(
-            f"{replay.file}: its packets have one instant, which cannot repeat; write repeat: false"
+            f"{replay.file}: all its packets have the same time, so it cannot repeat; write repeat: false"
         )
-    # So that the rate of many rounds is that of one.
+    # Keeps the rate over many rounds equal to that of one.
     mean_ns = (last_ns - first_ns) // max(1, len(captured) - 1) if replay.repeat else 0
     packets: list[list[int]] = []
     before_ns = first_ns - mean_ns
@@ -54,7 +54,7 @@ def replayed(replay: Replay, mtu_bytes: int, scale: float) -> ReplayedPackets:
         packets += [[gap_ns if index == 0 else 0, size] for index, size in enumerate(sizes)]
     if len(packets) > PACKETS_MAX:
         raise CaptureError(
-            f"{replay.file}: {len(packets)} packets, at most {PACKETS_MAX} can be replayed; "
+            f"{replay.file}: {len(packets)} packets; at most {PACKETS_MAX} can be replayed: "
             "cut it (editcap -r)"
         )
     return ReplayedPackets(packets=packets, repeat=replay.repeat)

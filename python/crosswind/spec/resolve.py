@@ -1,7 +1,7 @@
-"""Turn an experiment into what is run: SI integers, scaled, all defaults and conditions written out.
+"""Resolve an experiment: SI integers, scaled, with all defaults and conditions written out.
 
-The result is `resolved.json` (docs/reference/contracts.md, section 5): what is recorded, compared and
-resumed.
+The result is `resolved.json` (docs/reference/contracts.md, section 5), which runs are recorded, compared and
+resumed with.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from crosswind.spec.trials import Growing, Trials
 
 
 def resolve(experiment: Experiment) -> Resolved:
-    """Return everything that decides what a run does.
+    """Return the resolved experiment: all that determines a run.
 
     Raises: SpecErrors: a condition is no longer in the catalogue.
     """
@@ -99,7 +99,7 @@ def resolve_topology(
     """Return `topology` of the resolved experiment.
 
     Args:
-        own_limits: what the application's own files limit nodes to.
+        own_limits: limits of nodes in the application's own files.
     """
     limits = {
         name: placed.limits.filled(own_limits.get(name, NodeLimits())).as_request()
@@ -134,7 +134,7 @@ def resolve_condition(
     """Return one condition of the resolved experiment: elements and interference in SI integers.
 
     Args:
-        levels: of the factors that it is made of.
+        levels: of its factors.
     """
     timeline, network = sorted((condition.at or {}).items()), topology.network()
     return ResolvedCondition(
@@ -155,7 +155,7 @@ def resolve_condition(
 
 
 def _files(parts: list[Places]) -> list[ResolvedFile]:
-    """Return the files that a condition names, each once, with the hash of what it said."""
+    """Return the files that a condition names, each once, with the hash of its content."""
     return _hashes(
         file
         for part in parts
@@ -190,12 +190,12 @@ def _sent(
 ) -> list[SentElement]:
     """Return an element as the agent takes it.
 
-    Several where it is another one on links of other rates, none where it does nothing.
+    Several where links of different rates need different parameters; none where it does nothing.
     """
     found: list[tuple[Parameters | None, list[str]]] = []
     for link in network.wires(place, on):
         parameters = element.sent(link.rate_bps, scale)
-        # A host has a name at its own places, where links have none.
+        # At a host's own places the name is that of the host, because links have no names there.
         name = {"host.egress": link.source, "host.ingress": link.target}.get(place, link.name)
         same = next((names for known, names in found if known == parameters), None)
         if same is None:
@@ -203,7 +203,7 @@ def _sent(
         else:
             same.append(name)
     if len(found) < 2:
-        # As it was written, which says more than a list of links.
+        # As written, which is clearer than a list of links.
         parameters = found[0][0] if found else element.sent(None, scale)
         if parameters is None:
             return []
@@ -212,7 +212,7 @@ def _sent(
 
 
 def _factors(experiment: Experiment) -> dict[str, ResolvedFactor]:
-    """Return `factors`, each with the levels that conditions have."""
+    """Return `factors`, each with the levels of the conditions."""
     found = {}
     for name, factor in (experiment.factors or {}).items():
         levels = [point[name] for point in experiment.points.values() if name in point]
@@ -232,7 +232,7 @@ def _published(experiment: Experiment) -> ResolvedPublished | None:
 
 
 def _design(experiment: Experiment) -> ResolvedDesign | None:
-    """Return `design` where conditions are chosen while the run goes on; None where all are run."""
+    """Return `design` where conditions are chosen during the run; None where all are run."""
     adaptive = None if experiment.design is None else experiment.design.adaptive
     if adaptive is None:
         return None

@@ -1,4 +1,4 @@
-"""Read back what a model was dumped as: parameters return from resolved.json as the objects they were."""
+"""Restore a model from its dump: parameters in resolved.json become the same objects again."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _Model = TypeVar("_Model", bound=BaseModel)
 def restored(model: type[_Model], values: dict[str, JsonValue]) -> _Model:
     """Return the model whose `model_dump(mode="json")` gave `values`.
 
-    Nothing is validated again: quantities are integers in base units now, not text with units. A key that is
-    absent has its default.
+    Values are not validated again: quantities are integers in base units here, not text with units. An absent
+    key gets its default.
     """
     fields = {
         name: _value(field.annotation, values[name])
@@ -46,7 +46,7 @@ def _value(annotation: object, value: JsonValue) -> Any:
 
 
 def _fits(member: object, value: JsonValue) -> bool:
-    """Tell whether a member of a union may have been dumped as `value`; models by their fields' names."""
+    """Return whether `value` may be the dump of this member of a union; a model is known by its fields."""
     while get_origin(member) is Annotated:
         member = get_args(member)[0]
     if get_origin(member) in (Union, UnionType):

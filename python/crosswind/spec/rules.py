@@ -1,7 +1,7 @@
-"""What must hold inside a condition: rules that a single value cannot show.
+"""Rules inside a condition, which need more than one value.
 
-Each rule works on plain values and yields what it finds with the path inside the condition, so that the same
-rules serve a condition written in a file, one of the catalogue, and a step of a timeline.
+Each rule reads plain values and yields its findings with the path inside the condition. So the same rules
+work for a condition in a file, a condition of the catalogue, and a step of a timeline.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from crosswind.spec.together import queue_behind_findings, second_findings
 
 
 def condition_findings(data: JsonValue, setting: Setting) -> Iterator[Finding]:
-    """Yield what is wrong with a condition beyond its single values."""
+    """Yield what is wrong with a condition besides its single values."""
     data = condition_in_full(data)
     yield from _places_findings(data, (), setting)
     yield from interference_findings(data, setting)
@@ -33,11 +33,14 @@ def condition_findings(data: JsonValue, setting: Setting) -> Iterator[Finding]:
         if at_ns is None:
             continue
         if at_ns in instants:
-            yield path, f'is the same instant as "{instants[at_ns]}"; keep one of them'
+            yield path, f'is the same time as "{instants[at_ns]}"; remove one of the two'
         instants[at_ns] = str(path[-1])
         if setting.measured_ns is not None and at_ns >= setting.measured_ns:
             measured_s = setting.measured_ns / 1e9
-            yield path, f"would never come: a trial is measured for {measured_s:g}s; make its duration longer"
+            yield (
+                path,
+                f"would never happen: a trial is measured for {measured_s:g}s; make its duration longer",
+            )
         yield from _places_findings(data, path, setting)
 
 

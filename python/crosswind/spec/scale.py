@@ -1,7 +1,7 @@
-"""Shrink an experiment so that a small machine can carry it, and say which ratios survive.
+"""Scale an experiment down for a small machine, and report which ratios stay the same.
 
-Every rate, buffer, burst and budget of the network is multiplied by `scale` and rounded down. Times, packets'
-sizes, weights and the application's own load are not.
+Every rate, buffer, burst and budget of the network is multiplied by `scale` and rounded down. Times, packet
+sizes, weights and the application's own load do not change.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def scaled(value: None, scale: float) -> None: ...
 def scaled(value: int | None, scale: float) -> int | None:
     """Return `value` times `scale`, rounded down; unlimited (None) stays unlimited.
 
-    The product is exact: 512 KiB times 0.1 is 52428 whatever 0.1 is in binary.
+    The product is exact: 512 KiB times 0.1 is 52428, although 0.1 has no exact binary value.
     """
     return None if value is None else int(value * Fraction(repr(scale)))
 
@@ -29,7 +29,7 @@ def unscaled(value: int, scale: float) -> int:
 
 
 def preserved(scale: float) -> list[str]:
-    """Return what a scaled experiment has in common with the full-scale one."""
+    """Return what is the same in a scaled and in the full-scale experiment."""
     if scale == 1:
         return ["everything: the experiment runs at full scale"]
     return [

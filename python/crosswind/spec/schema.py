@@ -1,7 +1,7 @@
 """The JSON Schemas of experiment and condition files, for editors to complete and check from.
 
-They describe single values; what must hold across a file, `crosswind validate` knows. The version changes
-when a file that was valid before would no longer be.
+They describe single values; `crosswind validate` checks rules across a file. The version changes when a file
+that was valid before would no longer be valid.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from crosswind.spec.sizes_file import Sizes
 
 VERSION = 1
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_PLACED = ("hosts", "nodes")  # Of a star; what spec/own_nodes.py can fill in.
+_PLACED = ("hosts", "nodes")  # Of a star; spec/own_nodes.py can fill them in.
 _REFERENCES = "#/$defs/{model}"
 _FACTOR = {"$ref": "#/$defs/factor"}  # In a condition of an experiment, `$name` may stand for a value.
 
 
 class _FileSchema(GenerateJsonSchema):
-    """Leaves out what only clutters an editor's pop-up."""
+    """Leaves out titles, which only clutter an editor's pop-up."""
 
     def field_title_should_be_set(self, schema: object) -> bool:
         return False
@@ -58,7 +58,7 @@ def experiment_schema() -> JsonSchemaValue:
 
 
 def _let_own_nodes_be_absent(schema: JsonSchemaValue) -> None:
-    """Demand hosts and nodes of a star only where the application brings no nodes by itself."""
+    """Require hosts and nodes of a star only where the application defines no nodes by itself."""
     star = schema["$defs"]["Star"]
     star["required"] = [key for key in star["required"] if key not in _PLACED]
     others = [{"required": [key]} for key in ("zones", "graph", "switches", "links")]
@@ -69,7 +69,7 @@ def _let_own_nodes_be_absent(schema: JsonSchemaValue) -> None:
 
 
 def _models_below(model: str, definitions: JsonSchemaValue) -> list[str]:
-    """Return the definitions that a model's keys lead to, itself first."""
+    """Return the definitions that a model refers to, itself first."""
     found = [model]
     for each in found:
         found += [name for name in _references(definitions[each]) if name not in found]
@@ -100,7 +100,7 @@ def _or_factor(schema: JsonSchemaValue) -> JsonSchemaValue:
 
 
 def _with_size(schema: JsonSchemaValue, sizes: Sizes) -> JsonSchemaValue:
-    """Return the schema of parameters with `size`; what every size has is needed only without one."""
+    """Return the schema of parameters with `size`, which makes keys that every size has optional."""
     if not sizes:
         return schema
     size = {"enum": list(sizes), "description": "Fills in the parameters that are not given."}
@@ -132,10 +132,10 @@ def _headed(kind: str, schema: JsonSchemaValue) -> JsonSchemaValue:
 
 
 def _tighten(schema: object) -> None:
-    """Say what the reader means where pydantic's schema is looser.
+    """Make pydantic's schema as strict as the reader.
 
-    `null` only stood for a key that may be absent, which a file leaves out; keys that have to match a pattern
-    have no exceptions.
+    Pydantic allows `null` for a key that may be absent; a file leaves such a key out. Keys that must match a
+    pattern have no exceptions.
     """
     if isinstance(schema, list):
         for item in schema:

@@ -1,4 +1,4 @@
-"""What the rules of a condition are given, and what they yield."""
+"""The setting of a condition, which its rules read, and the findings that they yield."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Finding = tuple[Path, str]
 
 @dataclass(frozen=True)
 class Setting:
-    """What a condition meets. None: not known (the file is unsound there, or the condition stands alone)."""
+    """The network and trial of a condition. None: unknown (an error in the file, or no experiment)."""
 
     hosts: list[str] | None = None
     nodes: Collection[str] | None = None
     mtu_bytes: int | None = None
     scale: float = 1.0
     network: Network | None = None
-    # Of the links that an element stands in front of, as written: the slowest, and whether one has no limit.
+    # Of the links behind an element, as written: the lowest rate, and whether one is unlimited.
     uplink_bps: int | None = None
     uplink_unlimited: bool = False
     measured_ns: int | None = None  # How long a trial is measured.

@@ -1,7 +1,7 @@
-"""A network without an experiment: what `crosswind up` brings up, and the conditions it can be put under.
+"""A network without an experiment, which `crosswind up` builds, and its conditions.
 
 Such a file has a topology, and may have a scale and one condition (`none` when absent). An experiment file
-will do as well: its topology, scale and conditions are taken, and the first condition is in force.
+works as well: its topology, scale and conditions are used, and the first condition is active.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _EMPTY = "none"
 
 
 class SetupFile(SpecModel):
-    """A topology, and the condition it is brought up under."""
+    """A topology, and its first condition."""
 
     topology: Topology
     scale: float = Field(
@@ -46,15 +46,13 @@ class SetupFile(SpecModel):
 
 @dataclass(frozen=True)
 class Setup:
-    """A network that can be brought up, and its own conditions, the first of which is in force at first."""
+    """A network, and its own conditions, the first of which is active at the start."""
 
     topology: AnyTopology
     scale: float
     conditions: dict[str, Condition]
     setting: Setting
-    network: dict[
-        str, JsonValue
-    ]  # Topology and scale as written: a setup by themselves, for another process.
+    network: dict[str, JsonValue]  # Topology and scale as written, for another process to read.
 
     def resolved(self, seed: int) -> ResolvedSetup:
         """Return what `fabric_of` needs, with the setup's own conditions."""
@@ -71,9 +69,9 @@ class Setup:
 
         Args:
             text: one of the setup's own conditions, a name of the catalogue, or a file with one condition.
-            known: more names, to suggest where `text` is none of these.
+            known: more names to suggest where `text` is unknown.
 
-        Raises: SpecErrors: none of these, or a condition that does not fit this network.
+        Raises: SpecErrors: it is none of these, or does not fit this network.
         """
         if text in self.conditions:
             return self._resolve(text, self.conditions[text])
@@ -89,15 +87,13 @@ class Setup:
         """Return the one condition of a document, resolved for this network.
 
         Args:
-            name: of the condition, where not the document's.
+            name: of the condition, in place of the document's.
 
-        Raises: SpecErrors: not one condition, or one that does not fit this network.
+        Raises: SpecErrors: the document has not exactly one condition, or that does not fit this network.
         """
         named = conditions_of(document)
         if len(named) != 1:
-            raise SpecErrors(
-                [Problem(document.name, 1, 1, f"has {len(named)} conditions; keep the one to set")]
-            )
+            raise SpecErrors([Problem(document.name, 1, 1, f"has {len(named)} conditions; keep one")])
         ((path, data),) = items(document.data)
         problems = [
             document.problem((*path, *inner), describe((*path, *inner), message))
@@ -113,7 +109,7 @@ class Setup:
 
 
 def carried_out(condition: ResolvedCondition) -> ResolvedCondition:
-    """Return a resolved condition, if the agent alone can carry it out.
+    """Return a resolved condition that the agent can apply by itself.
 
     Raises: CrosswindError: it needs processes that only a run starts.
     """
@@ -128,7 +124,7 @@ def carried_out(condition: ResolvedCondition) -> ResolvedCondition:
 def load_setup(source: Source) -> Setup:
     """Read a file that has a topology.
 
-    Raises: SpecErrors: all that is wrong with it, each with its place.
+    Raises: SpecErrors: all errors of the file, each with its place.
     """
     return setup_of(read_document(source))
 

@@ -1,6 +1,6 @@
-"""Short forms: an element's one parameter in place of the mapping, where it is enough (`delay: 20ms`).
+"""Short forms: one parameter of an element in place of its mapping (`delay: 20ms`).
 
-Whatever reads an element sees the mapping that the short form stands for, so there is one form behind this.
+All other code sees the mapping that the short form stands for.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def short_form(word: str) -> BeforeValidator:
 
 
 def parameters_in_full(word: str, value: JsonValue) -> JsonValue:
-    """Return an element's parameters as a mapping, whichever way they are written."""
+    """Return an element's parameters as a mapping, also where they are written in short."""
     if word not in SHORT_FORMS or value is None or not isinstance(value, str | int | float | list):
         return value
     form = SHORT_FORMS[word]
@@ -48,7 +48,7 @@ def condition_in_full(condition: JsonValue) -> JsonValue:
 
 def short_example(path: Path) -> str | None:
     """Return how the element at `path` of a file is written in its short form, if it has one."""
-    # Of a place, or of a name below it.
+    # In the list of a place, or of a name in it.
     in_place = len(path) > 2 and isinstance(path[-2], int) and not set(PLACES).isdisjoint(path[-4:-2])
     form = SHORT_FORMS.get(str(path[-1])) if in_place else None
     return None if form is None else f"{path[-1]}: {form.example}"
@@ -71,9 +71,9 @@ def _element_in_full(element: JsonValue) -> JsonValue:
 
 
 def _filled(fill: Fill, rate: JsonValue) -> str:
-    """Return the size that is not written: what the rate brings in the time, or more."""
+    """Return the default size: the bytes that the rate sends in the time, or the least size."""
     try:
         rate_bps = RATE.read_positive(rate)
-    except QuantityError:  # Unlimited; or not sound, which is found where the rate is read.
+    except QuantityError:  # Unlimited, or an error, which is reported where the rate is read.
         rate_bps = 0
     return f"{max(rate_bps * fill.time_ns // (8 * 10**9), fill.least_bytes)}B"

@@ -12,8 +12,8 @@ from crosswind.spec.quantities import shown
 def with_size(document: Document, problems: list[Problem]) -> tuple[Document, str | None]:
     """Return the document with the size's parameters in place of `size`, and the size.
 
-    What the file says itself stays. A size that there is not is added to `problems`; without the key, or
-    where the application has no sizes, the document stays as it is.
+    Parameters in the file take precedence. An unknown size is added to `problems`. Without the key, or where
+    the application has no sizes, the document is returned unchanged.
     """
     for path, raw in items(document.data, "application"):
         name = str(path[-1])
@@ -25,9 +25,9 @@ def with_size(document: Document, problems: list[Problem]) -> tuple[Document, st
         own = {key: value for key, value in raw.items() if key != applications.SIZE}
         size = raw[applications.SIZE]
         if not isinstance(size, str) or size not in sizes:
-            message = f"application.{name}: size {shown(size)} is not known; sizes are {', '.join(sizes)}"
+            message = f"application.{name}: size {shown(size)} is unknown; sizes are {', '.join(sizes)}"
             problems.append(document.problem((*path, applications.SIZE), message))
-            size = next(iter(sizes))  # What it would have filled in is not missing as well.
+            size = next(iter(sizes))  # So that its parameters are not reported as missing, too.
         filled = {**sizes[size], **own}
         application = {str(key[-1]): value for key, value in items(document.data, "application")}
         return document.with_value("application", {**application, name: filled}), size

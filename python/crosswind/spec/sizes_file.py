@@ -3,8 +3,8 @@
     small: {records: 10000, operations: 10000}
     study: {records: 1000000, operations: 1000000}
 
-`small` ends a trial within a minute on two cores, `study` is what was published. A size is data: parameters
-as an experiment file writes them, and no code knows its name.
+With `small`, a trial ends within a minute on two cores; `study` is the size of the published study. A size is
+data: parameters as an experiment file writes them; no code uses its name.
 """
 
 import sys
@@ -23,13 +23,13 @@ _SIZES = TypeAdapter(Sizes)
 
 
 class BadSizes(CrosswindError):
-    """An application brought a `sizes.yaml` that is none."""
+    """The `sizes.yaml` of an application is invalid."""
 
 
 def sizes_of(application: type[DeclaredApplication]) -> Sizes:
-    """Return size -> parameters, in the order of the file; {} without one.
+    """Return the parameters of each size, in the order of the file; {} without a file.
 
-    Raises: BadSizes: the file is no mapping of sizes to parameters.
+    Raises: BadSizes: the file is not a mapping of sizes to parameters.
     """
     package = sys.modules[application.__module__].__package__
     file = resources.files(package) / FILE if package else None

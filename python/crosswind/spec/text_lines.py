@@ -8,23 +8,23 @@ BYTES_MAX = 64 << 20
 
 
 class LineError(ValueError):
-    """A file is not what was asked for; the message begins with the line, if it has one."""
+    """A file has an error; the message begins with the number of the line, if there is one."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(f"line {line}: {message}" if line else message)
 
 
 def numbered(content: bytes) -> Iterator[tuple[int, str]]:
-    """Return lines as editors count them.
+    """Return lines with their numbers, as editors count.
 
-    Raises: LineError: the file is not UTF-8, or too long to be kept with the results.
+    Raises: LineError: the file is not UTF-8, or too long to be stored with the results.
     """
     text = _text(content).removesuffix("\n")
     return enumerate((line.removesuffix("\r") for line in text.split("\n")), 1) if text else iter(())
 
 
 def meant(content: bytes) -> Iterator[tuple[int, str]]:
-    """Yield lines without the space around them; empty lines and those that begin with # are passed over."""
+    """Yield lines without the space around them; empty lines and comments (#) are skipped."""
     for number, line in numbered(content):
         stripped = line.strip()
         if stripped and not stripped.startswith("#"):
@@ -32,7 +32,7 @@ def meant(content: bytes) -> Iterator[tuple[int, str]]:
 
 
 def meant_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, str]]:
-    """Yield the same of a file that is too long to be in memory at once, from its lines.
+    """Yield the same from the lines of a file that is too long for memory.
 
     Raises: LineError: a line is not UTF-8.
     """
@@ -47,9 +47,7 @@ def meant_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, str]]:
 
 def _text(content: bytes) -> str:
     if len(content) > BYTES_MAX:
-        raise LineError(
-            0, f"has {len(content)} bytes; a trace may have {BYTES_MAX}: cut it or make it coarser"
-        )
+        raise LineError(0, f"has {len(content)} bytes; at most {BYTES_MAX}: cut it or make it coarser")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

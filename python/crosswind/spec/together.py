@@ -1,4 +1,4 @@
-"""What must hold between the elements of a condition: what a link has once, what needs a queue behind it."""
+"""Rules between the elements of a condition: what a link has once, and what needs a queue behind it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from crosswind.spec.setting import Finding
 
 _BEFORE_A_LINK = ("host.egress", "link", "wan", "switch.egress")
 
-# Elements as they are written, each with its path.
+# Elements as written, each with its path.
 _Elements = Sequence[tuple[Path, JsonValue]]
 
 
 def second_findings(elements: _Elements) -> Iterator[Finding]:
-    """Yield what a link has twice, among the elements of one place: queues or schedulers, or capacities."""
+    """Yield elements of one place that a link may have once: a queue or scheduler, or a capacity."""
     taken: dict[str, set[tuple[str | None, str]]] = {}
     for path, raw in elements:
         for word, kind in KINDS.items():
@@ -29,7 +29,7 @@ def second_findings(elements: _Elements) -> Iterator[Finding]:
             if where == "anywhere" or element is None:
                 continue
             links = _links(word, element)
-            # What replaces the FIFO does so whatever its word is.
+            # A queue and a scheduler both replace the FIFO.
             before = taken.setdefault(where if where == "port" else word, set())
             if any(_same_link(one, other) for one in links for other in before):
                 yield (*path, word), _SECOND[where]
@@ -43,7 +43,7 @@ _SECOND = {
 
 
 def _links(word: str, raw: JsonValue) -> set[tuple[str | None, str]]:
-    """Return the (host, direction) that an element is for; the host None where it is everywhere."""
+    """Return the hosts and directions of an element; the host is None where it is everywhere."""
     model = KINDS[word].model
     on = sound_field(model, "on", raw)
     direction = sound_field(model, "direction", raw) if "direction" in model.model_fields else None
@@ -56,7 +56,7 @@ def _same_link(one: tuple[str | None, str], other: tuple[str | None, str]) -> bo
 
 
 def queue_behind_findings(place: str, elements: _Elements) -> Iterator[Finding]:
-    """Yield words that ask for a queue where none stands behind them, wherever they stand themselves."""
+    """Yield words that need a queue behind them, where there is none."""
     if place in _BEFORE_A_LINK:
         return
     *queues, last = [
@@ -65,9 +65,9 @@ def queue_behind_findings(place: str, elements: _Elements) -> Iterator[Finding]:
         if kind.description.queues and kind.description.where == "anywhere"
     ]
     remedy = f"put a {', '.join(queues)} or {last} behind it, or move it to {', '.join(_BEFORE_A_LINK)}"
-    behind: list[JsonValue] = []  # The `on` of each queue that stands behind; None: everywhere.
+    behind: list[JsonValue] = []  # The `on` of each queue behind; None: everywhere.
     for path, raw in reversed(elements):
-        for word, rule in _asking(raw):
+        for word, rule in _needing(raw):
             if None in behind or value_at(raw, word, "on") in behind:
                 continue
             for what_path, what in items(raw, word, rule.key):
@@ -80,8 +80,8 @@ def queue_behind_findings(place: str, elements: _Elements) -> Iterator[Finding]:
                 behind.append(on)
 
 
-def _asking(element: JsonValue) -> Iterator[tuple[str, Rule]]:
-    """Yield the rules of an element about words that need a queue behind it, each with the element's word."""
+def _needing(element: JsonValue) -> Iterator[tuple[str, Rule]]:
+    """Yield the rules of an element about words that need a queue behind it, each with the element's name."""
     for word, kind in KINDS.items():
         if value_at(element, word) is not None:
             for rule in kind.description.group.rules:

@@ -3,12 +3,12 @@
 **A rate over time** is CSV. Its header names two columns, time first, in one of two ways: with units of
 their own (`time_s,rate_mbps`; also `_ms`, `_us`, `_ns` and `_bps`, `_kbps`, `_gbps`), and the rows have
 plain numbers; or `time,rate`, and every value has its unit (`1.5s,20Mbit/s`). The first row is at time 0
-and times increase. A rate of 0 is an outage; `unlimited` is a rate. A last row with the rate `end` says
-where the trace ends. Lines that are empty or begin with # are passed over. Times are rounded to whole ns
+and times increase. A rate of 0 is an outage; `unlimited` is a rate. A last row with the rate `end` marks
+the end of the trace. Lines that are empty or begin with # are skipped. Times are rounded to whole ns
 and rates to whole bit/s.
 
 **Opportunities** are as mm-link reads them: every line is a whole number of milliseconds, not decreasing,
-and stands for one opportunity to deliver 1500 bytes; the last line is also the period.
+and is one opportunity to deliver 1500 bytes; the last line is also the period.
 
 Source: Netravali et al. 2015, "Mahimahi", USENIX ATC, section 4, and its `link_queue.cc`.
 """
@@ -39,12 +39,12 @@ _Reader = Callable[[str], int]
 
 @dataclass(frozen=True)
 class RateTrace:
-    """Levels: each holds from its time to the next one's.
+    """Levels: each is valid from its time to the next one's.
 
     Attributes:
         at_ns: increasing, from 0.
         rate_bps: one for each time; 0 is an outage, None is unlimited.
-        end_ns: where the trace says that it ends, after the last time; None where it does not say.
+        end_ns: the end of the trace, after the last time; None where the file has none.
     """
 
     at_ns: tuple[int, ...]
@@ -68,7 +68,7 @@ class OpportunityTrace:
 def parse_rates(content: bytes) -> RateTrace:
     """Return the levels of a CSV trace.
 
-    Raises: TraceError: the first thing that is wrong, with its line and the remedy.
+    Raises: TraceError: the first error, with its line and the remedy.
     """
     lines = meant(content)
     header = next(lines, None)
@@ -84,7 +84,7 @@ def parse_rates(content: bytes) -> RateTrace:
         if rate == _END:
             extra = next(lines, None)
             if extra is not None:
-                raise TraceError(extra[0], "comes after the end; put the row with `end` last")
+                raise TraceError(extra[0], "is after the end; put the row with `end` last")
             return _rate_trace(at_ns, rate_bps, instant)
         at_ns.append(instant)
         rate_bps.append(None if rate == UNLIMITED else _value(number, "rate", rate, read_rate))
@@ -95,7 +95,7 @@ def parse_rates(content: bytes) -> RateTrace:
 def parse_opportunities(content: bytes) -> OpportunityTrace:
     """Return the delivery opportunities of a Mahimahi trace.
 
-    Raises: TraceError: the first thing that is wrong, with its line and the remedy.
+    Raises: TraceError: the first error, with its line and the remedy.
     """
     at_ns: list[int] = []
     count: list[int] = []
@@ -105,9 +105,7 @@ def parse_opportunities(content: bytes) -> OpportunityTrace:
             raise TraceError(number, f"{what}; a Mahimahi trace has one such number on every line")
         instant = int(text) * 10**6
         if at_ns and instant < at_ns[-1]:
-            raise TraceError(
-                number, f"{text} ms is before {at_ns[-1] // 10**6} ms; put lines in order of time"
-            )
+            raise TraceError(number, f"{text} ms is before {at_ns[-1] // 10**6} ms; sort lines by time")
         if at_ns and instant == at_ns[-1]:
             count[-1] += 1
             continue
@@ -135,7 +133,7 @@ def _columns(number: int, text: str) -> tuple[_Reader, _Reader]:
     if time not in _TIME_COLUMNS or rate not in _RATE_COLUMNS:
         raise TraceError(
             number,
-            f"{shown(text)} is no header; write time,rate with a unit in every value, or name units once: "
+            f"{shown(text)} is not a header; write time,rate with a unit in every value, or name units once: "
             f"{', '.join(_TIME_COLUMNS)} and {', '.join(_RATE_COLUMNS)}",
         )
     return _plain_reader(_TIME_COLUMNS[time]), _plain_reader(_RATE_COLUMNS[rate])
@@ -183,7 +181,7 @@ def _check_order(number: int, text: str, instant_ns: int, before_ns: list[int]) 
 def _check_count(number: int, at_ns: list[int]) -> None:
     if len(at_ns) > POINTS_MAX:
         raise TraceError(
-            number, f"is point {len(at_ns)}; a trace may have {POINTS_MAX}: cut it or make it coarser"
+            number, f"is point {len(at_ns)}; at most {POINTS_MAX}: cut the trace or make it coarser"
         )
 
 
@@ -191,5 +189,5 @@ def _rate_trace(at_ns: list[int], rate_bps: list[int | None], end_ns: int | None
     if not at_ns:
         raise TraceError(0, "has no rows; write one for each change of rate, the first at time 0")
     if all(rate == 0 for rate in rate_bps):
-        raise TraceError(0, "has no rate above 0, and nothing would ever pass; give it one")
+        raise TraceError(0, "has no rate above 0, so nothing would ever pass; write one")
     return RateTrace(tuple(at_ns), tuple(rate_bps), end_ns)

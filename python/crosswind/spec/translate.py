@@ -1,4 +1,4 @@
-"""Say in the words of the file what pydantic found: thing, value, rule, remedy, and where."""
+"""Turn pydantic's errors into messages in the words of the file: thing, value, rule, remedy, and place."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def problems_of(
         path, value = _walk(document.data, root, details["loc"])
         if details["type"] == "extra_forbidden":
             yield _unknown_key(document, path, models)
-        elif details["loc"][-1:] == ("[key]",):  # The key is meant, not its value.
+        elif details["loc"][-1:] == ("[key]",):  # The error is in the key, not in its value.
             message = describe((*path[:-1], "key"), _rule(details, path[-1]))
             yield document.problem(path, message, at_key=True)
         elif details["type"] == "missing":
@@ -47,7 +47,7 @@ def problems_of(
             if details["type"] == "one_of" and (short := short_example(path)) is not None:
                 rule += f"; write {short}"
             if short_example(path) is not None and not isinstance(value, dict):
-                # The parameter's own remedy says how it is written inside the mapping that it stands for.
+                # The parameter's own remedy is for the mapping that the short form stands for.
                 rule = re.sub(r"; write (?=[0-9])", f"; write {path[-1]}: ", rule, count=1)
             yield document.problem(path, describe(path, rule))
 
@@ -62,7 +62,7 @@ def describe(path: Path, message: str) -> str:
 
 
 def dotted(path: Path) -> str:
-    """Return a path as readers count: items from 1."""
+    """Return a path as text, with items counted from 1."""
     text = ""
     for part in path:
         text += f"[{part + 1}]" if isinstance(part, int) else (f".{part}" if text else part)
@@ -70,7 +70,7 @@ def dotted(path: Path) -> str:
 
 
 def _walk(data: JsonValue, root: Path, location: tuple[str | int, ...]) -> tuple[Path, JsonValue]:
-    """Follow a location as far as the file goes; union members' names are not in the file: passed over."""
+    """Follow a location as far as the file has it. Names of union members are skipped."""
     value, path = value_at(data, *root), root
     for part in location:
         if (isinstance(value, dict) and part in value) or (
@@ -100,14 +100,14 @@ def _rule(details: ErrorDetails, value: JsonValue) -> str:
         return _OWN_WORDS[kind](value, context)
     if kind in ("element", "one_of"):
         return details["msg"]
-    # Rules that only an application's parameters have keep pydantic's words, which name the rule.
+    # Rules that only parameters of applications have keep pydantic's words, which name the rule.
     return f"{shown(value)}: {details['msg'][:1].lower()}{details['msg'][1:]}"
 
 
 def _too_many(value: JsonValue, context: _Context) -> str:
     if isinstance(value, dict) and context["max_length"] == 1:
         keys = " and ".join(map(shown, value))
-        return f"has the keys {keys}, where one is expected; keep one, or write each behind a hyphen"
+        return f"has the keys {keys}, where one is expected; keep one, or write each after a hyphen"
     return f"has {context['actual_length']} entries; at most {context['max_length']}"
 
 

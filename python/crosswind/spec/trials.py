@@ -13,7 +13,7 @@ TrialCount = Annotated[int, Field(ge=1, le=100_000)]
 
 
 class Until(SpecModel):
-    """Stop growing when the interval of a quantile is narrow enough at three looks, in every condition."""
+    """Stops when the interval of a quantile is narrow enough at three looks, in every condition."""
 
     quantile: float = Field(
         0.5, gt=0, lt=1, description="Of the per-trial values; 0.5 is the median over trials."
@@ -23,20 +23,20 @@ class Until(SpecModel):
 
 
 class Growing(SpecModel):
-    """Blocks are added until the interval is narrow enough, or there are too many."""
+    """Blocks are added until the interval is narrow enough, or the maximum is reached."""
 
     at_least: TrialCount = Field(
         alias="at least", description="Trials of each condition before the first look."
     )
-    at_most: TrialCount = Field(alias="at most", description="Trials of each condition when to give up.")
+    at_most: TrialCount = Field(alias="at most", description="Most trials of each condition.")
     until: Until
 
 
 class Limits(SpecModel):
-    """What ends a run early, and what does not."""
+    """Limits of a run, and what happens after void and failed trials."""
 
     duration_ns: PositiveDuration | None = Field(
-        None, alias="duration", description="The whole run; none when absent."
+        None, alias="duration", description="Of the whole run; none when absent."
     )
     void: Literal["stop", "accept"] = Field(
         "stop",
@@ -46,7 +46,7 @@ class Limits(SpecModel):
 
 
 class Capture(SpecModel):
-    """How much of the packets is kept."""
+    """How much of the packets is stored."""
 
     snap_bytes: Size = Field(128, alias="snap", description="Of each frame; 128B, all headers, when absent.")
     limit_bytes: Size = Field(1 << 30, alias="limit", description="Of each trial's file; 1GiB when absent.")
@@ -64,23 +64,23 @@ class Trials(SpecModel):
         Discriminator(_count_or_growing),
     ] = Field(description="Trials of each condition: a number, or `at least`, `at most`, `until`.")
     order: Literal["randomised-blocks", "sequential"] = Field(
-        "randomised-blocks", description="Every condition once per block, shuffled per block; or as listed."
+        "randomised-blocks", description="Every condition once per block, in random order; or as listed."
     )
     rest_ns: DurationOrAuto = Field(
         1_000_000_000,
         alias="rest",
-        description="Between trials; 1s when absent. `auto`: until kept budgets hold what they first held.",
+        description="Between trials; 1s when absent. `auto`: until kept budgets are back at the first level.",
     )
     budgets: Literal["fresh", "kept"] = Field(
         "fresh",
-        description="What credit buckets hold as a trial begins: their `initial` budget; or, `kept`, what "
-        "the last trial under the same condition left in them and the refill since.",
+        description="Budget of credit buckets at the start of a trial: their `initial` budget; or, "
+        "`kept`, what the last trial under the same condition left, plus the refill since.",
     )
-    seed: int = Field(1, ge=0, lt=2**63, description="Of everything that is drawn; 1 when absent.")
+    seed: int = Field(1, ge=0, lt=2**63, description="Of all random draws; 1 when absent.")
     limits: Limits = Field(default_factory=lambda: Limits.model_validate({}))
     record: bool = Field(
-        False, description="Keep every decision of the network in recordings/, for `crosswind simulate`."
+        False, description="Store every decision of the network in recordings/, for `crosswind simulate`."
     )
     capture: Capture | None = Field(
-        None, description="Keep the packets in captures/, as pcapng for Wireshark; none when absent."
+        None, description="Store the packets in captures/, as pcapng for Wireshark; none when absent."
     )

@@ -92,11 +92,15 @@ def test_a_host_that_is_not_named_goes_with_its_switch(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("topology", "domains", "expected"),
     [
-        (ZONES, "[[x], [y, z]]", 'item 2 "z" is a zone without hosts, which is left out; leave it out here'),
-        (ZONES, "[[x], [w, y]]", 'item 1 "w" is no zone and no host; there are x, y, h0, h1'),
-        (ZONES, "[[x]]", "topology: domains leaves out y; name every zone in one domain"),
+        (
+            ZONES,
+            "[[x], [y, z]]",
+            'item 2 "z" is a zone without hosts, which is not part of the network; remove it',
+        ),
+        (ZONES, "[[x], [w, y]]", 'item 1 "w" is neither a zone nor a host; choose one of x, y, h0, h1'),
+        (ZONES, "[[x]]", "topology: domains lacks y; name every zone in one domain"),
         (GRAPH, "[[s], [t, b]]", 'item 2 "b" is a node; name its host h1'),
-        (GRAPH, "[[s, t], []]", "item 2 is empty; name a switch or a host, or leave it out"),
+        (GRAPH, "[[s, t], []]", "item 2 is empty; name a switch or a host, or remove it"),
         (GRAPH, "[[s], [t, s]]", 'item 2 "s" is named twice (first in item 1); name it once'),
         (
             GRAPH.replace("100us", "99us"),
@@ -128,6 +132,6 @@ def test_names_are_checked_where_other_parts_of_the_topology_are_wrong(tmp_path:
     with pytest.raises(SpecErrors) as caught:
         resolved(tmp_path, lost, "[[s], [u, t]]")
     assert [problem.message.split(";")[0] for problem in caught.value.problems] == [
-        'topology.links: item 1 leads to "q", which is no switch',
-        'topology.domains[2]: item 1 "u" is no switch and no host',
+        'topology.links: item 1 leads to "q", which is not a switch',
+        'topology.domains[2]: item 1 "u" is neither a switch nor a host',
     ]

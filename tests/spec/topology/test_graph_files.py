@@ -70,7 +70,7 @@ def test_what_a_file_leaves_out_is_said_beside_it(tmp_path: Path) -> None:
     found = network(tmp_path, bare, ", rate: unlimited, delay: 7ms, buffer: 1MB", "a: '0', b: '1'")
     assert {(link.rate_bps, link.delay_ns) for link in found.trunks} == {(None, 7_000_000)}
     assert "has neither rate nor LinkSpeedRaw; write rate: 10Gbit/s" in refusal(tmp_path, bare)
-    assert "has no delay, and 0 no Latitude and Longitude" in refusal(tmp_path, bare, ", rate: 1Gbit/s")
+    assert "has no delay, and 0 has no Latitude and Longitude" in refusal(tmp_path, bare, ", rate: 1Gbit/s")
 
 
 def test_typed_attributes_and_their_defaults_are_read(tmp_path: Path) -> None:
@@ -87,16 +87,16 @@ def test_typed_attributes_and_their_defaults_are_read(tmp_path: Path) -> None:
     [
         ("", "", '"g" line 13: link Graz->Wien is a second one (the first is on line 10); keep one'),
         (">1e9<", ">fast<", '"g" line 11: LinkSpeedRaw "fast" is not of its declared type double'),
-        (">1e9<", ">-1<", '"g" line 10: link Wien->Graz has LinkSpeedRaw "-1.0", which is no rate'),
-        (">1e9<", ">nan<", 'has LinkSpeedRaw "nan", which is no rate'),
+        (">1e9<", ">-1<", '"g" line 10: link Wien->Graz has LinkSpeedRaw "-1.0", which is not a rate'),
+        (">1e9<", ">nan<", 'has LinkSpeedRaw "nan", which is not a rate'),
         (">1ms<", ">1<", '"g" line 10: link Wien->Graz "1" has no unit; write 1ms'),
-        (">1ms<", ">-1ms<", '"-1ms" is negative; a time is not'),
+        (">1ms<", ">-1ms<", '"-1ms" is negative; write a time of at least zero'),
         (
             'attr.type="string"><default>',
             'attr.type="double"><default>',
             'line 3: delay "1ms" is not of its declared',
         ),
-        ('target="n1"', 'target="n7"', '"g" line 10: an edge leads to "n7", which is no node'),
+        ('target="n1"', 'target="n7"', '"g" line 10: an edge leads to "n7", which is not a node'),
         ('target="n1"', 'target="n0"', "joins a node with itself"),
         ('id="n1"', 'id="n0"', 'line 9: node "n0" is given twice (first on line 8)'),
         ('key="d1">1e9', 'key="d9">1e9', 'line 11: has data of "d9", which no <key> declares'),
@@ -129,7 +129,7 @@ def test_entities_are_refused_before_they_are_expanded(tmp_path: Path) -> None:
         ("graph [ node [ id 0 ", "ends inside a list"),
         ("graph [\n node [ label 1 ] ]", "line 2: has a node without id"),
         ("graph [\n\n node [ id 0 Latitude ] ]", "line 3: Latitude has no value"),
-        ("graph [ node [ id 0 x 1.2.3 ] ]", 'x "1.2.3" is no number'),
+        ("graph [ node [ id 0 x 1.2.3 ] ]", 'x "1.2.3" is not a number'),
         ("graph [ edge 5 ]", 'edge is followed by "5"'),
         ("graph [ " + "a [ " * 99, "is nested too deeply"),
         (b"\x00\xff\xfe", "line 1"),
@@ -146,5 +146,5 @@ def test_ten_million_links_are_refused_at_once(tmp_path: Path) -> None:
     message = refusal(tmp_path, f"graph [ node [ id 0 ] node [ id 1 ]\n{edges}")
     assert "line 100002: has more than 100000 edges; use a part of the graph" in message
     # What is longer is not even looked at.
-    assert "bytes; a graph may have" in refusal(tmp_path, b"<" + b" " * (64 << 20))
+    assert "bytes; at most" in refusal(tmp_path, b"<" + b" " * (64 << 20))
     assert time.process_time() - began < 10

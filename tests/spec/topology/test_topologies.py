@@ -190,7 +190,7 @@ def test_a_matrix_is_read_as_people_write_it(tmp_path: Path, csv: str, options: 
         ("x,a,b\na,0,7\nb,8,0\n", "value: one-way", '"7" has no unit; write unit: with one of s, ms'),
         ("x,a,b\na,0,7\nb,8,0\n", "unit: ms", 'zones.delay: needs "value"; add it'),
         ("x,a,b\na,0,0\nb,8,0\n", "unit: ms, value: one-way", "has zero from a to b; zones without a delay"),
-        ("x,a,b\na,0,7\n", "unit: ms, value: one-way", "has a column b and no such row"),
+        ("x,a,b\na,0,7\n", "unit: ms, value: one-way", "has a column b and no row of this name"),
         ("x,a,b\na,0,7\nb,8\n", "unit: ms, value: one-way", "line 3: has 1 values, and there are 2 columns"),
         ("x,a,a\na,0,7\na,8,0\n", "unit: ms, value: one-way", "line 1: has two columns called a"),
         ("", "unit: ms, value: one-way", "is empty; write a row and a column"),
@@ -248,17 +248,17 @@ def test_the_files_of_a_topology_are_kept_with_the_results(tmp_path: Path) -> No
         ("5ms", "-5ms", '5:23: topology.zones.delay.b: c "-5ms" is negative'),
         ("5ms", "0ms", "5:23: topology.zones.delay.b: c is zero; zones without"),
         ("5ms", "5", '5:23: topology.zones.delay.b: c "5" has no unit; write 5ms'),
-        ("n2: c", "n2: d", '9:29: topology.nodes: n2 is on "d", which is no host and no zone; there are'),
+        ("n2: c", "n2: d", '9:29: topology.nodes: n2 is on "d", which is neither a host nor a zone; choose'),
         ("n2: c", "c: c", "9:28: topology.nodes: c is also the name of a zone"),
         ("n2: c}", "n2: c}\n  hosts: {a: b}", "10:14: topology.hosts: a is also the name of a zone"),
-        ("n2: c}", "n2: c}\n  hosts: {h7: q}", '10:15: topology.hosts: h7 is on "q", which is no zone'),
-        ("rate: 1Gbit/s\n  up", "jitter: {a: {b: 1ms}, b: {a: 1ms}}\n  up", "not the zones of delay (c)"),
+        ("n2: c}", "n2: c}\n  hosts: {h7: q}", '10:15: topology.hosts: h7 is on "q", which is not a zone'),
+        ("rate: 1Gbit/s\n  up", "jitter: {a: {b: 1ms}, b: {a: 1ms}}\n  up", "zones of delay (differing: c)"),
         ("rate: 1Gbit/s\n  up", "loss: 101%\n  up", '7:11: topology.zones: loss "101%" is outside'),
-        ("rate: 1Gbit/s\n  up", "buffer: 5ms\n  up", "is a time at an unlimited rate"),
+        ("rate: 1Gbit/s\n  up", "buffer: 5ms\n  up", "is a time, and the rate is unlimited"),
         ("buffer: 1MiB", "buffer: 100B", '8:35: topology.uplink: buffer "100B" is smaller than one packet'),
         ("  uplink", "  routes: ecmp\n  uplink", '8:3: topology: unknown key "routes"'),
-        ("n2: c", "n2: {zone: c, host: h0}", "needs a zone or a host, and not both"),
-        ("a: {b: 30ms", "a->x: {b: 30ms", '"a->x" is no name for a zone'),
+        ("n2: c", "n2: {zone: c, host: h0}", "needs either a zone or a host"),
+        ("a: {b: 30ms", "a->x: {b: 30ms", '"a->x" is not a valid name for a zone'),
     ],
 )  # fmt: skip
 def test_bad_zones_are_refused_with_their_place(old: str, new: str, expected: str) -> None:
@@ -277,18 +277,18 @@ def test_bad_zones_are_refused_with_their_place(old: str, new: str, expected: st
         (
             "h2: leaf1",
             "h2: leaf7",
-            '3:37: topology.hosts: h2 is on "leaf7", which is no switch; did you mean',
+            '3:37: topology.hosts: h2 is on "leaf7", which is not a switch; did you mean',
         ),
         (
             "[leaf1, spine1]",
             "[leaf1, spine9]",
-            '9:7: topology.links: item 4 leads to "spine9", which is no switch',
+            '9:7: topology.links: item 4 leads to "spine9", which is not a switch',
         ),
         ("[leaf1, spine1]", "[leaf1, leaf1]", 'joins "leaf1" with itself'),
         ("[leaf1, spine1]", "[leaf1]", "topology.links[4]: ends"),
         ("ends: [leaf1, spine1]", "from: leaf1", "has no two ends"),
         ("spine1]\n", "spine1, spine1]\n", '2:44: topology.switches: item 5 "spine1" is given twice'),
-        ("x: h0", "x: h9", 'topology.nodes: x is on "h9", which is no host and no switch'),
+        ("x: h0", "x: h9", 'topology.nodes: x is on "h9", which is neither a host nor a switch'),
         ("x: h0", "leaf0: h0", "topology.nodes: leaf0 is also the name of a switch"),
         ("cost: 3, j", "cost: 0, j", "8:65: topology.links[3]: cost"),
         ("cost: 3, j", "delay: -1ms, j", 'key "delay" is given twice'),
@@ -306,8 +306,8 @@ def test_a_host_without_a_way_is_refused() -> None:
     text = GRAPH.replace("{ends: [leaf1, spine0]", "{from: leaf1, to: spine0")
     text = text.replace("{ends: [leaf1, spine1]", "{from: leaf1, to: spine1")
     assert refusal(text) == (
-        "3:15: topology.hosts: h0 has no way to h2: no links lead from leaf0 to leaf1; "
-        "add a link, or take one of them out"
+        "3:15: topology.hosts: h0 has no path to h2: no links lead from leaf0 to leaf1; "
+        "add a link, or remove one of the hosts"
     )
     # A way that is written out is one, if there are links for it.
     assert "has no link from spine0 to leaf1" in refusal(
@@ -322,14 +322,14 @@ def test_a_host_without_a_way_is_refused() -> None:
     [
         (
             "[h0, leaf0, spine0, leaf0, h1]",
-            '10:12: topology.routes: item 1 comes to "leaf0" twice, and packets would',
+            '10:12: topology.routes: item 1 has "leaf0" twice, which would',
         ),
         ("[h0, leaf0, leaf1, h2]", "has no link from leaf0 to leaf1; add one"),
-        ("[h0, leaf0, spine0]", 'ends at "spine0", which is no host'),
-        ("[h0, leaf0, h1, leaf0, h2]", 'comes to "leaf0" twice'),
-        ("[h0, leaf0, spine9, leaf1, h2]", 'leads over "spine9", which is no switch'),
-        ("[h0, leaf0, h1], [h0, leaf0, h1]", "item 2 is a second way from h0 to h1 (the first is item 1)"),
-        ("[h0]", "topology.routes: item 1 is no way; write its hosts"),
+        ("[h0, leaf0, spine0]", 'ends at "spine0", which is not a host'),
+        ("[h0, leaf0, h1, leaf0, h2]", 'has "leaf0" twice'),
+        ("[h0, leaf0, spine9, leaf1, h2]", 'leads over "spine9", which is not a switch'),
+        ("[h0, leaf0, h1], [h0, leaf0, h1]", "item 2 is a second route from h0 to h1 (the first is item 1)"),
+        ("[h0]", "topology.routes: item 1 is not a route; write its hosts"),
     ],
 )
 def test_bad_routes_are_refused_with_their_place(way: str, expected: str) -> None:
@@ -388,7 +388,7 @@ def test_a_queue_of_products_is_another_one_on_links_of_other_rates() -> None:
         (
             ZONES,
             "link: {a: [delay: {time: 5ms, on: [h0]}]}",
-            'on stands below "a" already; leave one of the two out',
+            'on stands below "a" already; remove one of the two',
         ),
         (ZONES, "link: {a: [delay: 5]}", 'link.a[1]: delay "5" has no unit'),
         (ZONES, "link: {}", "link"),
@@ -397,12 +397,12 @@ def test_a_queue_of_products_is_another_one_on_links_of_other_rates() -> None:
         (
             ZONES,
             "wan: [capacity: {steps: {0s: 1Gbit/s}, direction: up}]",
-            "direction is up from a host or down to it",
+            "direction is for links of hosts",
         ),
         (
             GRAPH,
             "wan: [delay: 5ms]",
-            "wan is between zones, and this topology has none; write link: {leaf0->spine0",
+            "wan is for links between zones, and this topology has no zones; write link: {leaf0->spine0",
         ),
         (
             GRAPH,
@@ -433,7 +433,8 @@ def test_a_star_has_no_wide_area() -> None:
     text = "topology: {hosts: 2, uplink: {rate: 1Gbit/s}, nodes: {a: h0, b: h1}}\n"
     message = refusal(f"{text}condition: {{mine: {{wan: [delay: 5ms]}}}}\n")
     assert message.startswith(
-        "2:25: condition.mine: wan is between zones, and this topology has none; write link: {h0"
+        "2:25: condition.mine: wan is for links between zones, and this topology has no zones; write "
+        "link: {h0"
     )
 
 

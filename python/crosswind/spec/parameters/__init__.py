@@ -1,5 +1,5 @@
-"""How a parameter is read, checked and sent, by the type that elements.json gives it; one file for each idea.
+"""Readers of parameters: each reads, checks and sends one type of elements.json; one file for each idea.
 
-`readers.reader_of` finds the reader of a type. Those that a type names (`{"named": "buffer"}`) are compounds
-that no generic type describes: files, traces, laws of several keys.
+`readers.keys_of_group` finds the readers of a mapping. A type with a name (`{"named": "buffer"}`) is a
+compound that no generic type describes: files, traces, distributions of several keys.
 """

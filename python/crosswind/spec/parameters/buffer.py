@@ -1,4 +1,4 @@
-"""The buffer of an element: what it must be able to hold, and how it is sent."""
+"""The buffer of an element: the least that it must hold, and how it is sent."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from crosswind.spec.setting import Finding
 
 @dataclass(frozen=True)
 class Emptied:
-    """What empties a queue, and what it must be able to hold."""
+    """The rate that empties a queue, and the packet that the queue must hold."""
 
-    rate_bps: int | None  # As written; None: not known, or unlimited.
+    rate_bps: int | None  # As written; None: unknown, or unlimited.
     unlimited: bool
-    mtu_bytes: int | None  # None: not known.
+    mtu_bytes: int | None  # None: unknown.
     scale: float
 
 
 def buffer_findings(buffer: Room | Bdp | None, raw: JsonValue, by: Emptied) -> Iterator[Finding]:
-    """Yield what is wrong with a buffer: it must hold a packet, and have the rate that it is sized from."""
+    """Yield what is wrong with a buffer: it must hold a packet, and a buffer in time needs a rate."""
     if buffer is None:
         return
     time_ns = buffer.bdp_ns if isinstance(buffer, Bdp) else buffer.time_ns
@@ -39,14 +39,17 @@ def buffer_findings(buffer: Room | Bdp | None, raw: JsonValue, by: Emptied) -> I
     elif isinstance(buffer, Room) and buffer.packets is not None:
         if scaled(buffer.packets, by.scale) == 0:
             least = unscaled(1, by.scale)
-            yield (), f"{shown(raw)} scaled by {by.scale:g} is no packet; write at least {least}packets"
+            yield (
+                (),
+                f"{shown(raw)} scaled by {by.scale:g} is less than one packet; write at least {least}packets",
+            )
     elif isinstance(buffer, Room) and buffer.size_bytes is not None and by.mtu_bytes is not None:
         yield from packet_finding(raw, buffer.size_bytes, by.mtu_bytes, by.scale)
 
 
 def _time_findings(time_ns: int, raw: JsonValue, by: Emptied) -> Iterator[Finding]:
     if by.unlimited:
-        yield (), "is a time at an unlimited rate; write bytes or packets, or give a rate"
+        yield (), "is a time, and the rate is unlimited; write bytes or packets, or give a rate"
     elif by.rate_bps is not None and by.mtu_bytes is not None:
         rate_bps = scaled(by.rate_bps, by.scale)
         if rate_bps * time_ns < by.mtu_bytes * 8 * 10**9:
@@ -63,8 +66,8 @@ class BufferReader:
     """Reads a buffer of an element.
 
     Args:
-        rate: the element's parameter that empties it; None: the link.
-        unlimited: it may be without a bound.
+        rate: the element's parameter with the rate that empties it; None: the rate of the link.
+        unlimited: whether `unlimited` is allowed.
     """
 
     def __init__(self, rate: str | None = None, *, unlimited: bool = False) -> None:
@@ -80,7 +83,7 @@ class BufferReader:
         return {key.replace("buffer", name): size for key, size in resolved.items()}
 
     def findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
-        """Yield that it holds no packet, or that a time has no rate."""
+        """Yield that it does not hold a packet, or that a time has no rate."""
         yield from buffer_findings(sound(reader_as(self.annotation), raw), raw, self._emptied(around))
 
     def _emptied(self, around: Around) -> Emptied:

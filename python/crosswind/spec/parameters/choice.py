@@ -57,7 +57,7 @@ class _Alternatives:
         if not alternative.bare:
             return keys
         ((_, reader),) = keys.parts
-        assert not isinstance(reader, Spread)  # What is written bare is one value.
+        assert not isinstance(reader, Spread)  # A bare alternative is one value.
         return reader
 
     def _description(self, word: str) -> str:
@@ -65,7 +65,7 @@ class _Alternatives:
 
 
 class ChoiceReader:
-    """Reads a choice that stands behind a key of its own: a word, or a mapping with one key."""
+    """Reads a choice that has a key of its own: a word, or a mapping with one key."""
 
     def __init__(self, choice: Choice, readers: Mapping[str, Keys]) -> None:
         plain = [each.word for each in choice.alternatives if not each.group.parameters]
@@ -83,7 +83,7 @@ class ChoiceReader:
         return {name: self._alternatives.sent(value.word, value.chosen, sending)}
 
     def findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
-        """Yield what is wrong in the parameters of what was chosen."""
+        """Yield what is wrong in the parameters of the chosen alternative."""
         yield from self._alternatives.findings(raw, around)
 
 
@@ -98,7 +98,7 @@ class SpreadChoice:
 
         def has_one(given: BaseModel) -> BaseModel:
             if len(self._given(given)) != 1:
-                # The way to write it in short, if it has one, is added where the file is known.
+                # `translate` adds the short form, if there is one.
                 raise PydanticCustomError(
                     "one_of", "must have one {what}: {words}", {"what": choice.title, "words": named}
                 )
@@ -114,7 +114,7 @@ class SpreadChoice:
         return {name: self._alternatives.sent(word, chosen, sending)}
 
     def spread_findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
-        """Yield what is wrong in the parameters of what was chosen."""
+        """Yield what is wrong in the parameters of the chosen alternative."""
         yield from self._alternatives.findings(raw, around)
 
     def _given(self, given: BaseModel) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""What a meter does to packets of a colour: let them pass, drop them, or mark them."""
+"""The action of a meter on packets of a colour: let them pass, drop them, or mark them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read_colour_action(value: object) -> str | int:
         return read_dscp(value)
     except QuantityError:
         raise QuantityError(
-            f"{shown(value)} is nothing to do with a colour; write pass, drop, remark, or a DSCP such as AF12"
+            f"{shown(value)} is not an action; write `pass`, `drop`, `remark`, or a DSCP such as AF12"
         ) from None
 
 
@@ -32,7 +32,7 @@ ColourAction = Annotated[
     PlainValidator(read_colour_action),
     WithJsonSchema(
         {
-            "description": "What is done to packets of a colour.",
+            "description": "Action on packets of a colour.",
             "anyOf": [
                 {"enum": [*_WORDS, *DSCP_NAMES]},
                 {"type": "integer", "minimum": 0, "maximum": 63},
@@ -44,7 +44,7 @@ ColourAction = Annotated[
 
 
 class ColourActionReader:
-    """Reads what a meter does to packets of a colour."""
+    """Reads the action of a meter on packets of a colour."""
 
     annotation = ColourAction
 
@@ -53,5 +53,5 @@ class ColourActionReader:
         return {name: {"dscp": value} if isinstance(value, int) else value}
 
     def findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
-        """Yield nothing: the annotation says all."""
+        """Yield nothing: the annotation checks everything."""
         yield from ()

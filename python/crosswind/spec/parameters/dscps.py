@@ -1,4 +1,4 @@
-"""Which packets a queue of a scheduler takes: DSCPs, or `default`, all that no other queue takes."""
+"""The packets of a scheduler's queue: DSCPs, or `default`, all that no other queue takes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class DscpsReader:
     annotation = list[Dscp] | Literal["default"]
 
     def one(self, raw: JsonValue) -> int | None:
-        """Return the DSCP that an item of the list is; None where it is none."""
+        """Return the DSCP of an item; None where it is invalid."""
         return sound(read_dscp, raw)
 
     def sent(self, name: str, value: list[int] | Literal["default"], sending: Sending) -> Parameters:
@@ -28,5 +28,5 @@ class DscpsReader:
         return {name: None if value == "default" else list(value)}
 
     def findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
-        """Yield nothing: what is wrong lies between the queues."""
+        """Yield nothing: the rule `partition` checks all queues together."""
         yield from ()

@@ -1,4 +1,4 @@
-"""What a mapping may say: parameters with the reader of each, and the rules between them."""
+"""The keys of a mapping: parameters with the reader of each, and the rules between them."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Keys:
     """Reads a mapping by its description.
 
     Attributes:
-        model: what pydantic reads it with; its fields have the names under which parameters are sent.
-        annotation: the same, as that of a value.
+        model: reads it; its fields have the names under which parameters are sent.
+        annotation: the same model.
     """
 
     def __init__(self, group: Group, parts: Sequence[Part], more: Mapping[str, FieldDefinition]) -> None:
@@ -58,7 +58,7 @@ class Keys:
         return found
 
     def findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
-        """Yield what is wrong in a written mapping beyond its single values."""
+        """Yield what is wrong in a written mapping besides its single values."""
         if not isinstance(raw, dict):
             return
         for rule in self.group.rules:
@@ -71,7 +71,7 @@ class Keys:
                     yield (str(parameter.key), *inner), message
 
     def part(self, key: str) -> Part | None:
-        """Return the parameter with this key; None where it is one of a type that spreads, or not there."""
+        """Return the parameter with this key; None where there is none, or a type that spreads has it."""
         return next((part for part in self.parts if part[0].key == key), None)
 
 
@@ -79,7 +79,7 @@ def _model(group: Group, parts: Sequence[Part], more: Mapping[str, FieldDefiniti
     """Return the model whose fields stand in the order of the parameters.
 
     Keys that a type spreads are inherited. Pydantic puts inherited fields first, those of the last base
-    before all others, so what is described before them is a base as well.
+    before all others, so parameters described before them become a base as well.
     """
     bases: list[type[SpecModel]] = []
     fields: dict[str, FieldDefinition] = {}

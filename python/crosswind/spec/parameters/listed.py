@@ -17,7 +17,7 @@ _ITEM = "item"
 
 
 class ListReader:
-    """Reads a list of at least so many items; `unique`: each is given once."""
+    """Reads a list of at least `least` items; `unique`: each item once."""
 
     def __init__(self, of: Reader, *, least: int, unique: bool) -> None:
         self.of = of
@@ -35,7 +35,7 @@ class ListReader:
         before: list[JsonValue] = []
         for path, item in items(raw):
             if self._unique and item in before:
-                yield path, f"{shown(item)} is given twice; keep one of them"
+                yield path, f"{shown(item)} is given twice; remove one of the two"
             before.append(item)
             for inner, message in self.of.findings(item, around):
                 yield (*path, *inner), message

@@ -1,4 +1,4 @@
-"""A recording of losses: a pattern in the file itself, or a file of its own."""
+"""A recording of losses: a pattern in the condition, or a file of its own."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from crosswind.spec.setting import Finding
 def read_pattern(value: object) -> str:
     """Return a pattern of received (`0`) and lost (`1`) packets.
 
-    Raises: QuantityError: something else is in it, or no packet is received.
+    Raises: QuantityError: it has other characters, or no received packet.
     """
     if not isinstance(value, str) or not value or set(value) - {"0", "1"}:
         raise QuantityError(
             f'{shown(value)} is not a pattern; write 0 (received) and 1 (lost), such as "0010"'
         )
     if "0" not in value:
-        raise QuantityError(f"{shown(value)} loses every packet; a pattern needs at least one 0")
+        raise QuantityError(f"{shown(value)} loses every packet; write at least one 0")
     return value
 
 
@@ -39,11 +39,11 @@ Pattern = Annotated[
 
 
 class Recording(SpecModel):
-    """A recording of which packets were lost, played again and again."""
+    """A recording of lost packets, which repeats."""
 
-    pattern: Pattern | None = Field(None, description="One mark a packet: 0 received, 1 lost.")
+    pattern: Pattern | None = Field(None, description="One mark for each packet: 0 received, 1 lost.")
     file: Annotated[NamedFile[str] | None, *named_file(parse_losses, "losses.txt")] = Field(
-        None, description="A file of such marks; its path counts from the file that names it."
+        None, description="A file of such marks; its path is relative to the file that names it."
     )
 
     @model_validator(mode="after")
@@ -54,14 +54,14 @@ class Recording(SpecModel):
 
 
 class LossesReader:
-    """Reads a recording that stands in the mapping itself: its pattern, or its file."""
+    """Reads the keys of a recording in the mapping itself: a pattern, or a file."""
 
     model = Recording
 
     def sent_from(self, name: str, given: Recording, sending: Sending) -> Parameters:
-        """Return the pattern, wherever it was written."""
+        """Return the pattern, from the condition or from the file."""
         return {name: given.pattern or (given.file.says if given.file is not None else None) or ""}
 
     def spread_findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
-        """Yield nothing: the model says all."""
+        """Yield nothing: the model checks everything."""
         yield from ()

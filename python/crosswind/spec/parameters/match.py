@@ -1,4 +1,4 @@
-"""Packets by what they are: which of them a monitor counts."""
+"""A match: the packets that a monitor counts."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Port = Annotated[int, Field(ge=1, le=65_535)]
 
 
 class Match(SpecModel):
-    """Packets by what they are; what is absent may be anything."""
+    """Packets by their properties; an absent key matches all packets."""
 
     kind: Literal["real", "ghost"] | None = Field(
         None, alias="class", description="Of the application, or of interference by ghosts."
     )
     dscp: list[Dscp] | None = Field(None, min_length=1, description="One of these.")
-    sender: str | None = Field(None, alias="from", description="The node that sent it.")
-    receiver: str | None = Field(None, alias="to", description="The node that it is for.")
+    sender: str | None = Field(None, alias="from", description="The node that sends it.")
+    receiver: str | None = Field(None, alias="to", description="The node that receives it.")
     protocol: Literal["tcp", "udp", "icmp"] | None = None
     source_port: Port | None = Field(None, alias="source port", description="Of TCP or UDP.")
     destination_port: Port | None = Field(None, alias="destination port", description="Of TCP or UDP.")
@@ -42,17 +42,17 @@ def sent_match(match: Match) -> Parameters:
 
 
 def match_findings(raw: JsonValue, around: Around) -> Iterator[Finding]:
-    """Yield nodes of a match that there are not."""
+    """Yield nodes of a match that do not exist."""
     nodes = around.setting.nodes
     for end in ("from", "to"):
         name = value_at(raw, end)
         if nodes is not None and isinstance(name, str) and name not in nodes:
             remedy = did_you_mean(name, list(nodes)) or f"nodes are {', '.join(nodes)}"
-            yield (end,), f"{shown(name)} is no node; {remedy}"
+            yield (end,), f"{shown(name)} is not a node; {remedy}"
 
 
 class MatchReader:
-    """Reads which packets count."""
+    """Reads a match."""
 
     annotation = Match
 
@@ -61,5 +61,5 @@ class MatchReader:
         return {name: sent_match(value)}
 
     def findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
-        """Yield nodes that there are not."""
+        """Yield nodes that do not exist."""
         yield from match_findings(raw, around)

@@ -1,4 +1,4 @@
-"""Whatever holds packets must hold one of them, after scaling."""
+"""The rule that a bucket or buffer holds at least one packet, after scaling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that are sent as they are written: true or false, and single words."""
+"""Values that are sent as written: true or false, and single words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crosswind.spec.setting import Finding
 
 
 class PlainReader:
-    """Reads what has no parts and meets nothing else."""
+    """Reads a value that no rule checks."""
 
     def __init__(self, annotation: Annotation) -> None:
         self.annotation = annotation
@@ -24,7 +24,7 @@ class PlainReader:
         return {name: value}
 
     def findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
-        """Yield nothing: the annotation says all."""
+        """Yield nothing: the annotation checks everything."""
         yield from ()
 
 

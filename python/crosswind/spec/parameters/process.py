@@ -15,7 +15,7 @@ from crosswind.spec.setting import Finding
 
 
 class ProcessReader:
-    """Reads the keys of a capacity that say how its rate changes."""
+    """Reads the keys of a capacity that describe how its rate changes."""
 
     model = Process
 

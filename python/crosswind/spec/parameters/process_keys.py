@@ -1,4 +1,4 @@
-"""What a link can carry, as a function of time alone (reference: docs/reference/elements.md)."""
+"""The capacity of a link as a function of time (reference: docs/reference/elements.md)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class MarkovState(SpecModel):
 
     rate_bps: Level = Field(alias="rate")
     to: dict[str, PositivePartsPerBillion] = Field(
-        {}, description="Probability of each other state to follow; with the rest it stays."
+        {}, description="Probability of each other state to follow; the rest is the probability to stay."
     )
 
 
@@ -48,13 +48,13 @@ Repeat = Annotated[
 
 
 class Process(SpecModel):
-    """A rate as a function of time: one of the first six keys, and what belongs to it."""
+    """A rate as a function of time: one of the first six keys, and keys that belong to it."""
 
     steps: dict[Duration, Level] | None = Field(
         None, min_length=1, description="A rate from each time on, the first from 0s."
     )
     trace: Annotated[NamedFile[RateTrace] | None, *named_file(parse_rates, "capacity.csv")] = Field(
-        None, description="A CSV file of times and rates; its path counts from the file that names it."
+        None, description="A CSV file of times and rates; its path is relative to the file that names it."
     )
     mahimahi: Annotated[
         NamedFile[OpportunityTrace] | None, *named_file(parse_opportunities, "cellular.up")
@@ -62,32 +62,32 @@ class Process(SpecModel):
     quantiles: dict[PartsPerBillion, LimitedLevel] | None = Field(
         None,
         min_length=2,
-        description="Shares and the rate that each is below, drawn anew every `hold`: evenly in between, and "
-        "outside as in the cell next to it.",
+        description="Shares and the rate of each, drawn again every `hold`: uniform in between, and outside "
+        "with the density of the next cell.",
     )
-    ballani: Cloud | None = Field(None, description="A cloud of the study, drawn anew every `hold`.")
+    ballani: Cloud | None = Field(None, description="A cloud of the study, drawn again every `hold`.")
     markov: dict[str, MarkovState] | None = Field(
-        None, min_length=1, description="States by name; a step every `hold`, beginning in the first."
+        None, min_length=1, description="States by name; a step every `hold`, starting in the first."
     )
     tails: Tails | None = Field(
         None,
-        description="ballani: the law as its emulator drew it, or with the outer 2 %; published when absent.",
+        description="ballani: as the published emulator draws, or with the outer 2 %; published when absent.",
     )
     hold_ns: PositiveDuration | None = Field(
         None,
         alias="hold",
-        description="quantiles, ballani: how long a draw holds; 5s when absent for ballani. markov: how long "
-        "a step takes.",
+        description="quantiles, ballani: how long a draw is used; 5s when absent for ballani. markov: length "
+        "of a step.",
     )
     resample_ns: PositiveDuration | None = Field(
         None,
         alias="resample",
-        description="steps, trace: play blocks of this length, each from a place drawn at random, instead of "
-        "the list in its order; steps need a `repeat`.",
+        description="steps, trace: play blocks of this length, each from a random place, instead of the list "
+        "in its order; steps need a `repeat`.",
     )
     repeat: Repeat | None = Field(
         None,
-        description="steps: begin again after this time. trace: true, or after this time. "
+        description="steps: start again after this time. trace: true, or after this time. "
         "mahimahi: true when absent.",
     )
 
@@ -101,5 +101,5 @@ class Process(SpecModel):
             )
         endless = trace is not None and trace.end_ns is None and len(trace.at_ns) == 1
         if endless and self.resample_ns is not None and not self.repeat:
-            raise QuantityError("resamples a trace of one row, which has no end; end it with a row of `end`")
+            raise QuantityError("resamples a trace of one row, which has no end; add a row with `end`")
         return self

@@ -1,4 +1,4 @@
-"""What must hold inside a process: which keys go together, and what a value alone cannot show."""
+"""Rules inside a process: which keys go together, and what a single value cannot show."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crosswind.spec.quantile_law import CERTAIN_PPB
 from crosswind.spec.quantities import TIME, shown
 from crosswind.spec.setting import Finding
 
-# Which keys say more about which law.
+# The processes that a key belongs to.
 _BELONGS_TO = {
     "tails": ("ballani",),
     "hold": ("quantiles", "ballani", "markov"),
@@ -27,13 +27,13 @@ def process_findings(raw: JsonValue) -> Iterator[Finding]:
     """Yield what is wrong between the keys of the mapping `raw`."""
     given = [law for law in LAWS if value_at(raw, law) is not None]
     if len(given) != 1:
-        found = f"has {' and '.join(given)}" if given else "says nothing"
+        found = f"has {' and '.join(given)}" if given else "has no process"
         yield (), f"{found}; write exactly one of {', '.join(LAWS)}"
         return
     law = given[0]
     for key, laws in _BELONGS_TO.items():
         if value_at(raw, key) is not None and law not in laws:
-            yield (key,), f"does not go with {law}, only with {' or '.join(laws)}; leave it out"
+            yield (key,), f"does not go with {law}, only with {' or '.join(laws)}; remove it"
     if law == "markov":
         yield from _markov_findings(raw)
     if law == "quantiles":
@@ -42,9 +42,9 @@ def process_findings(raw: JsonValue) -> Iterator[Finding]:
         yield from _step_findings(raw)
     if value_at(raw, "resample") is not None:
         if law == "steps" and value_at(raw, "repeat") is None:
-            yield (), 'is resampled and needs "repeat", the time at which its steps are over; add it'
+            yield (), 'is resampled and needs "repeat", the time at which its steps end; add it'
         if value_at(raw, "repeat") is False:
-            yield ("repeat",), "must be true or a time: what is resampled goes on for ever"
+            yield ("repeat",), "must be true or a time: with resample there is no end"
     if law == "mahimahi" and not isinstance(value_at(raw, "repeat"), bool | None):
         yield ("repeat",), "must be true or false: the last line of the trace is its period"
 
@@ -57,18 +57,18 @@ def _step_findings(raw: JsonValue) -> Iterator[Finding]:
         if at_ns is None:
             continue
         if at_ns in instants:
-            yield step_path, f'is the same time as "{instants[at_ns]}"; keep one of them'
+            yield step_path, f'is the same time as "{instants[at_ns]}"; remove one of the two'
         instants[at_ns] = str(step_path[-1])
     if not instants:
         return
     first, last = min(instants), max(instants)
     if first > 0:
-        yield ("steps",), f"begins at {instants[first]}; say what holds from 0s on"
+        yield ("steps",), f"begins at {instants[first]}; add a rate from 0s on"
     if rates and all(rate == 0 for rate in rates.values()):
-        yield ("steps",), "has no rate above zero, and nothing would ever pass; give it one"
+        yield ("steps",), "has no rate above zero, so nothing would ever pass; write one"
     repeat = sound_field(Process, "repeat", raw)
     if isinstance(repeat, bool):
-        yield ("repeat",), f"must be a time: after which to begin again, longer than {instants[last]}"
+        yield ("repeat",), f"must be a time after which to start again, longer than {instants[last]}"
     elif repeat is not None and repeat <= last:
         text = shown(value_at(raw, "repeat"))
         yield ("repeat",), f"{text} is not after the last step, {instants[last]}; write a longer time"
@@ -76,21 +76,21 @@ def _step_findings(raw: JsonValue) -> Iterator[Finding]:
 
 def _quantile_findings(raw: JsonValue) -> Iterator[Finding]:
     if value_at(raw, "hold") is None:
-        yield (), 'needs "hold", how long a draw holds; add it'
+        yield (), 'needs "hold", how long a draw is used; add it'
     quantiles = sorted((sound_field(Process, "quantiles", raw) or {}).items())
     if quantiles and len(quantiles) < len(items(raw, "quantiles")):
-        yield ("quantiles",), "says twice what one share is; keep one of them"
+        yield ("quantiles",), "has one share twice; remove one of the two"
     for (share, rate), (next_share, next_rate) in pairwise(quantiles):
         if next_rate < rate:
             what = f"the rate at {next_share / 1e7:g}% is below that at {share / 1e7:g}%"
-            yield ("quantiles",), f"{what}; a quantile is never below a smaller one"
+            yield ("quantiles",), f"{what}; rates must not descend"
     if quantiles and not quantiles[-1][1]:
-        yield ("quantiles",), "has no rate above zero, and nothing would ever pass; give it one"
+        yield ("quantiles",), "has no rate above zero, so nothing would ever pass; write one"
 
 
 def _markov_findings(raw: JsonValue) -> Iterator[Finding]:
     if value_at(raw, "hold") is None:
-        yield (), 'needs "hold", how long a step of the chain takes; add it'
+        yield (), 'needs "hold", the length of a step; add it'
     states = items(raw, "markov")
     names = [str(state_path[-1]) for state_path, _ in states]
     for state_path, state in states:
@@ -99,11 +99,14 @@ def _markov_findings(raw: JsonValue) -> Iterator[Finding]:
         for other in shares:
             if other not in names:
                 remedy = did_you_mean(other, names) or f"states are {', '.join(names)}"
-                yield (*where, other), f"is no state; {remedy}"
+                yield (*where, other), f"is not a state; {remedy}"
             if other == state_path[-1]:
-                yield (*where, other), "is the state itself, in which it stays with the rest; leave it out"
+                yield (
+                    (*where, other),
+                    "is the state itself, and the rest is the probability to stay; remove it",
+                )
         if sum(shares.values()) > CERTAIN_PPB:
             yield where, f"adds up to {sum(shares.values()) / 1e7:g}%; at most 100%"
     rates = [sound_field(MarkovState, "rate_bps", state) for _, state in states]
     if states and all(rate == 0 for rate in rates):
-        yield ("markov",), "has no rate above zero, and nothing would ever pass; give it one"
+        yield ("markov",), "has no rate above zero, so nothing would ever pass; write one"

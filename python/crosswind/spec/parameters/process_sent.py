@@ -16,7 +16,7 @@ from crosswind.spec.trace import OPPORTUNITY_IP_BYTES
 
 
 def process_of(given: Process, scale: float) -> Parameters:
-    """Return the process of keys that satisfy their rules. Rates and opportunities are scaled."""
+    """Return the process of keys without errors. Rates and opportunities are scaled."""
     if given.steps is not None:
         steps = sorted(given.steps.items())
         return _levels(
@@ -51,7 +51,7 @@ def _levels(
 ) -> Parameters:
     rates = list(rates_bps)
     if scale != 1:
-        # A trace has up to a million points; their ratio is made once.
+        # A trace has up to a million points, so the fraction is computed once.
         times = Fraction(repr(scale))
         rates = [rate and max(1, rate * times.numerator // times.denominator) for rate in rates]
     if given.resample_ns is None:
@@ -71,7 +71,7 @@ def _trace(given: Process, scale: float) -> Parameters:
     assert trace is not None  # Files are read with the condition.
     repeat_ns = _time(given.repeat)
     if given.repeat is True or (given.repeat is None and given.resample_ns is not None):
-        # Without an end of its own, the last level holds as long as the one before it; a single one for ever.
+        # Without a written end, the last level lasts as long as the one before it; a single one has no end.
         last_ns, previous_ns = trace.at_ns[-1], trace.at_ns[-2:][0]
         repeat_ns = trace.end_ns or (2 * last_ns - previous_ns) or None
     return _levels(given, trace.at_ns, trace.rate_bps, repeat_ns, scale)

@@ -57,7 +57,7 @@ _DIMENSIONS = {"rate": RATE, "size": SIZE, "bits": VOLUME, "duration": TIME}
 
 
 class QuantityReader:
-    """Reads a quantity; `is_scaled`: it is multiplied by the scale where it is sent."""
+    """Reads a quantity; `is_scaled`: whether it is multiplied by the scale where it is sent."""
 
     def __init__(self, quantity: Quantity, *, is_scaled: bool) -> None:
         self._quantity = quantity
@@ -65,13 +65,13 @@ class QuantityReader:
         self.annotation = _annotation(quantity)
 
     def sent(self, name: str, value: float | None, sending: Sending) -> Parameters:
-        """Return the number in base units, scaled if it is to be."""
+        """Return the number in base units, scaled where `is_scaled`."""
         if self._quantity.times != 1 and value is not None:
             value = int(Fraction(repr(value)) * self._quantity.times)
         return {name: scaled(value, sending.scale) if self._is_scaled and isinstance(value, int) else value}
 
     def findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
-        """Yield that it cannot hold a packet, where it has to. Where zero is allowed it is meant."""
+        """Yield that it is less than one packet, where it must not be. A zero that is allowed is no error."""
         mtu_bytes = around.setting.mtu_bytes
         if not self._quantity.packet or mtu_bytes is None:
             return
@@ -110,7 +110,7 @@ def _bounded(quantity: Quantity) -> WrapValidator:
 
 
 def _text(quantity: Quantity, base: float) -> str:
-    """Return a bound as a file would write it."""
+    """Return a bound as a file writes it."""
     if quantity.quantity not in _DIMENSIONS:
         return f"{base / 1e7:g}%"
     return _DIMENSIONS[quantity.quantity].text(int(base))

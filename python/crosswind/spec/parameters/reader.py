@@ -1,4 +1,4 @@
-"""What every reader of a parameter offers, and what it is given."""
+"""The interface of readers of parameters."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from crosswind.spec.setting import Finding, Setting
 
 @dataclass(frozen=True)
 class Around:
-    """What surrounds a written value where it is checked.
+    """The context in which a written value is checked.
 
     Attributes:
-        setting: what the condition meets.
-        place: where the element stands.
-        model: what reads the element's parameters.
-        element: these, as they are written.
+        setting: of the condition.
+        place: of the element.
+        model: reads the element's parameters.
+        element: these parameters, as written.
     """
 
     setting: Setting
@@ -32,12 +32,12 @@ class Around:
 
 @dataclass(frozen=True)
 class Sending:
-    """What surrounds a value where it is turned into what the agent takes.
+    """The context in which a value is sent to the agent.
 
     Attributes:
-        scale: what rates and sizes are multiplied by.
-        uplink_bps: before scaling; None is unlimited.
-        element: the parameters of the element that has it.
+        scale: factor of rates and sizes.
+        uplink_bps: before scaling; None: unlimited.
+        element: the parameters of the element that has the value.
     """
 
     scale: float
@@ -56,7 +56,7 @@ class Reader(Protocol):
         """The type, with its validators."""
 
     def sent(self, name: str, value: Any, sending: Sending) -> Parameters:
-        """Return the keys that the agent takes for a value that was read; mostly one, `name`."""
+        """Return the keys that the agent takes for a value as read; usually one, `name`."""
 
     def findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
         """Yield what is wrong with a written value that the annotation alone cannot show."""
@@ -64,14 +64,14 @@ class Reader(Protocol):
 
 @runtime_checkable
 class Spread(Protocol):
-    """Reads several keys that stand in an element's mapping itself, as one parameter."""
+    """Reads several keys of an element's mapping as one parameter."""
 
     @property
     def model(self) -> type[SpecModel]:
-        """Has these keys; the model of the whole mapping inherits them."""
+        """The model with these keys, which the model of the whole mapping inherits."""
 
     def sent_from(self, name: str, given: Any, sending: Sending) -> Parameters:
-        """Return the keys that the agent takes; `given` is the whole mapping, as it was read."""
+        """Return the keys that the agent takes; `given` is the whole mapping as read."""
 
     def spread_findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
-        """Yield what is wrong in the whole mapping, as it is written."""
+        """Yield what is wrong in the whole mapping as written."""

@@ -1,4 +1,4 @@
-"""Find the reader of a type."""
+"""Find the readers of types."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _NAMED: Mapping[str, Callable[..., Reader | Spread]] = {
     "start": StartReader,
     "variation": VariationReader,
 }
-# What several elements have in common, such as the choice of what a queue drops, is read by one model.
+# A type that several elements share, such as the choice of which packet a queue drops, has one model.
 _made: dict[str, Reader | Spread] = {}
 
 

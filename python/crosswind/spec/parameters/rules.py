@@ -1,7 +1,7 @@
-"""The predicates of rules: what must hold between parameters, as elements.json says it.
+"""The predicates of rules between parameters, which elements.json uses.
 
-A rule names its predicate, the keys that it is about, and what is said where it is broken: `{key}` in that is
-the value as it is written. Each predicate passes over what is unsound, which is reported anyway.
+A rule has a predicate, keys, and a message for the error; `{key}` in the message is replaced by the value as
+written. Each predicate skips values with errors, which are reported where they are read.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scope:
-    """The mapping that a rule is about: what reads it, what is written in it, and what is around it."""
+    """The mapping of a rule: its reader, its content as written, and its context."""
 
     keys: Keys
     raw: JsonValue
     around: Around
 
     def value(self, key: str) -> object:
-        """Return the value of a dotted key as it is read; None where it is absent or not sound."""
+        """Return the value of a dotted key as read; None where it is absent or has an error."""
         scope, leaf = self._inside(key)
         part = scope.keys.part(leaf)
         return None if part is None else sound_field(scope.keys.model, part[0].name, scope.raw)
@@ -54,7 +54,7 @@ class Scope:
         return found if len(found) == len(keys) else None
 
     def written(self, key: str) -> JsonValue:
-        """Return the value behind a dotted key as it is written; its default where it is absent."""
+        """Return the value of a dotted key as written; its default where it is absent."""
         scope, leaf = self._inside(key)
         part = scope.keys.part(leaf)
         written = value_at(scope.raw, leaf)
@@ -63,7 +63,7 @@ class Scope:
         return written
 
     def spots(self, key: str) -> Iterator[tuple[Path, Scope, str]]:
-        """Yield each mapping that has the last word of a dotted key, with its path; of a list, each item."""
+        """Yield each mapping with the last word of a dotted key, and its path; of a list, each item."""
         first, _, rest = key.partition(".")
         if not rest:
             yield (), self, first
@@ -94,8 +94,8 @@ def broken(rule: Rule, scope: Scope) -> Iterator[Finding]:
     yield from _PREDICATES[rule.predicate](rule, scope)
 
 
-def _said(rule: Rule, scope: Scope, **more: str) -> str:
-    """Return the message of a rule, each key in braces replaced by what is written behind it."""
+def _message(rule: Rule, scope: Scope, **more: str) -> str:
+    """Return the message of a rule, with each key in braces replaced by its value as written."""
     return re.sub(
         r"\{([a-z0-9_.]+)\}",
         lambda found: more[found[1]] if found[1] in more else shown(scope.written(found[1])),
@@ -104,12 +104,12 @@ def _said(rule: Rule, scope: Scope, **more: str) -> str:
 
 
 def _compared(holds: Callable[[float, float], bool]) -> Callable[[Rule, Scope], Iterator[Finding]]:
-    """Return the predicate that one value is as it should be to another."""
+    """Return the predicate that compares two values."""
 
     def predicate(rule: Rule, scope: Scope) -> Iterator[Finding]:
         value, other = scope.number(rule.key), scope.number(rule.other)
         if value is not None and other is not None and not holds(value, other):
-            yield tuple(rule.key.split(".")), _said(rule, scope)
+            yield tuple(rule.key.split(".")), _message(rule, scope)
 
     return predicate
 
@@ -123,23 +123,23 @@ def _ascending(rule: Rule, scope: Scope) -> Iterator[Finding]:
     if any(low >= high for low, high in pairwise(sent)):
         after = "" if scale == 1 else f" after scaling by {scale:g}"
         has = " and ".join(f"{name} {value}B" for name, value in zip(names, sent[1:], strict=True))
-        yield (), f"has {has}{after}; give 0B < {' < '.join(names)}"
+        yield (), f"has {has}{after}; write 0B < {' < '.join(names)}"
 
 
 def _not_all_zero(rule: Rule, scope: Scope) -> Iterator[Finding]:
     if all(scope.value(key) == 0 for key in rule.keys):
-        yield (rule.keys[-1],), _said(rule, scope)
+        yield (rule.keys[-1],), _message(rule, scope)
 
 
 def _sum_at_most(rule: Rule, scope: Scope) -> Iterator[Finding]:
     values = scope.numbers(rule.keys)
     if values is not None and sum(values) > rule.most:
-        yield (), _said(rule, scope, sum=f"{sum(values) / 1e7:g}")
+        yield (), _message(rule, scope, sum=f"{sum(values) / 1e7:g}")
 
 
 def _one_needed(rule: Rule, scope: Scope) -> Iterator[Finding]:
     if all(value_at(scope.raw, key) is None for key in rule.keys):
-        yield (), _said(rule, scope)
+        yield (), _message(rule, scope)
 
 
 def _needs(rule: Rule, scope: Scope) -> Iterator[Finding]:
@@ -147,21 +147,21 @@ def _needs(rule: Rule, scope: Scope) -> Iterator[Finding]:
         return
     for path, inner, key in scope.spots(rule.key):
         if value_at(inner.raw, key) is not None:
-            yield (*path, key), _said(rule, scope)
+            yield (*path, key), _message(rule, scope)
 
 
 def _only_with(rule: Rule, scope: Scope) -> Iterator[Finding]:
     for path, inner, key in scope.spots(rule.key):
         word = _other_word(rule, scope)
         if word not in (None, *rule.words) and inner.value(key) not in (None, False):
-            yield (*path, key), _said(rule, scope, word=str(word))
+            yield (*path, key), _message(rule, scope, word=str(word))
 
 
 def _needed_with(rule: Rule, scope: Scope) -> Iterator[Finding]:
     word = _other_word(rule, scope)
     for path, inner, key in scope.spots(rule.key):
         if word in rule.words and isinstance(inner.raw, dict) and inner.raw.get(key) is None:
-            yield path, _said(rule, scope, word=str(word))
+            yield path, _message(rule, scope, word=str(word))
 
 
 def _words_with(rule: Rule, scope: Scope) -> Iterator[Finding]:
@@ -170,7 +170,7 @@ def _words_with(rule: Rule, scope: Scope) -> Iterator[Finding]:
     for path, inner, key in scope.spots(rule.key):
         word = _word(inner.value(key))
         if word not in (None, *rule.words):
-            yield (*path, key), _said(rule, scope, word=str(word))
+            yield (*path, key), _message(rule, scope, word=str(word))
 
 
 def _word_at(rule: Rule, scope: Scope) -> Iterator[Finding]:
@@ -186,7 +186,7 @@ def _word_limited(rule: Rule, scope: Scope) -> Iterator[Finding]:
 def _words_found(rule: Rule, scope: Scope, words: list[str]) -> Iterator[Finding]:
     for path, word in items(scope.raw, rule.key):
         if word in words:
-            yield path, _said(rule, scope, word=shown(word))
+            yield path, _message(rule, scope, word=shown(word))
 
 
 def _partition(rule: Rule, scope: Scope) -> Iterator[Finding]:
@@ -203,7 +203,7 @@ def _partition(rule: Rule, scope: Scope) -> Iterator[Finding]:
             assert isinstance(part[1], DscpsReader)
             value = part[1].one(item)
             if value in taken:
-                message = f"{shown(item)} is already in queue {taken[value]}; a DSCP goes to one queue"
+                message = f"{shown(item)} is already in queue {taken[value]}; write each DSCP once"
                 yield (*path, *item_path), message
             elif value is not None:
                 taken[value] = number
@@ -215,7 +215,7 @@ DEFAULT = "default"
 
 
 def _other_word(rule: Rule, scope: Scope) -> str | None:
-    """Return the word of the other key, which stands in the mapping of the rule."""
+    """Return the word of the other key, which is in the mapping of the rule."""
     return _word(scope.value(rule.other))
 
 
@@ -226,7 +226,7 @@ def _word(value: object) -> str | None:
 
 
 def _elsewhere(rule: Rule, scope: Scope) -> Iterator[Finding]:
-    """Yield nothing: the rule is about other elements as well (crosswind.spec.together)."""
+    """Yield nothing: the rule also needs other elements (crosswind.spec.together)."""
     yield from ()
 
 

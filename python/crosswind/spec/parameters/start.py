@@ -1,4 +1,4 @@
-"""From when on a monitor measures: a time, or the first packet of a kind."""
+"""The start of a monitor: a time, or the first packet that matches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _time_or_packet(value: object) -> str:
 
 
 class StartReader:
-    """Reads when something begins; absent: with the measurement."""
+    """Reads a start; where absent, it is that of the measurement."""
 
     annotation = (
         Annotated[
@@ -35,9 +35,9 @@ class StartReader:
         return {name: {"packet": sent_match(value)} if isinstance(value, Match) else {"after_ns": value or 0}}
 
     def findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
-        """Yield a start after the end, and nodes that there are not."""
+        """Yield a start after the end, and nodes that do not exist."""
         start_ns, measured_ns = sound(TIME.read_positive, raw), around.setting.measured_ns
         if start_ns is not None and measured_ns is not None and start_ns >= measured_ns:
             measured_s = measured_ns / 1e9
-            yield (), f"would never come: a trial is measured for {measured_s:g}s; start earlier"
+            yield (), f"would never happen: a trial is measured for {measured_s:g}s; start earlier"
         yield from match_findings(raw, around)

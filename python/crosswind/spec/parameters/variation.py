@@ -1,4 +1,4 @@
-"""The part of a delay that varies from packet to packet, by a law (reference: docs/reference/elements.md)."""
+"""The part of a delay that varies from packet to packet (reference: docs/reference/elements.md)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DEPTH_MAX = 65_536
 def read_depth(value: object) -> int | None:
     """Return the entries of a table, or None for `exact`.
 
-    Raises: QuantityError: neither, or a table too small to vary or too large to keep.
+    Raises: QuantityError: neither, or the table is too small to vary or too large to store.
     """
     if value is None or value == "exact":
         return None
@@ -40,7 +40,8 @@ Depth = Annotated[
 
 
 class Lognormal(SpecModel):
-    """A lognormal law, shifted and scaled: `time` is the delay's mean, `jitter` its standard deviation."""
+    """A lognormal distribution, shifted and scaled: `time` is the mean of the delay, `jitter` its standard
+    deviation."""
 
     sigma: float = Field(gt=0, le=4, description="Its shape: the standard deviation of the logarithm.")
 
@@ -50,7 +51,7 @@ class Bin(SpecModel):
 
     low_ns: Duration = Field(alias="low")
     high_ns: Duration = Field(alias="high", description="Above low.")
-    count: int = Field(ge=0, lt=2**32, description="How many were measured.")
+    count: int = Field(ge=0, lt=2**32, description="Number of measured delays.")
 
 
 def _list_or_file(value: object) -> str:
@@ -65,17 +66,17 @@ Samples = Annotated[
 
 
 class MeasuredLaw(SpecModel):
-    """A law with a parameter, or one that was measured."""
+    """A distribution with a parameter, or a measured one."""
 
     lognormal: Lognormal | None = Field(None, description="By the shape of its tail.")
     samples: Samples | None = Field(
-        None, description="Measured delays, each as likely as the others: a list, or a file of one a line."
+        None, description="Measured delays, each equally likely: a list, or a file with one on each line."
     )
     dist: Annotated[NamedFile[tuple[int, ...]] | None, *named_file(parse_dist, "pareto.dist")] = Field(
         None, description="A distribution of netem; needs a jitter."
     )
     histogram: list[Bin] | None = Field(
-        None, min_length=1, description="Measured delays, counted in bins that ascend."
+        None, min_length=1, description="Measured delays, counted in ascending bins."
     )
 
     @model_validator(mode="after")
@@ -86,14 +87,14 @@ class MeasuredLaw(SpecModel):
             if first.high_ns > second.low_ns:
                 raise PydanticCustomError("element", "has bins that overlap or descend; sort them")
         if any(each.low_ns >= each.high_ns for each in self.histogram or []):
-            raise PydanticCustomError("element", "has a bin whose high is not above its low; exchange them")
+            raise PydanticCustomError("element", "has a bin whose high is not above its low; swap them")
         if self.histogram is not None and not sum(each.count for each in self.histogram):
-            raise PydanticCustomError("element", "has no delay in any bin; count some")
+            raise PydanticCustomError("element", "has no delay in any bin; write a count above zero")
         return self
 
     @property
     def has_spread(self) -> bool:
-        """Whether it says itself how far delays are spread."""
+        """Whether it defines the spread of delays by itself."""
         return self.samples is not None or self.histogram is not None
 
 
@@ -102,10 +103,12 @@ def _named_or_measured(value: object) -> str:
 
 
 class Variation(SpecModel):
-    """What varies around a constant delay; nothing where neither a jitter nor a law is given."""
+    """Variation around a constant delay; none where neither a jitter nor a law is given."""
 
     jitter_ns: PositiveDuration | None = Field(
-        None, alias="jitter", description="The spread of the random part; measured laws can do without."
+        None,
+        alias="jitter",
+        description="The spread of the random part; optional with measured distributions.",
     )
     law: (
         Annotated[
@@ -114,9 +117,9 @@ class Variation(SpecModel):
             Discriminator(_named_or_measured),
         ]
         | None
-    ) = Field(None, description="How the random part is spread; uniform when absent.")
+    ) = Field(None, description="Distribution of the random part; uniform when absent.")
     depth: Depth = Field(
-        None, description="The law itself, or a table of so many entries; exact when absent."
+        None, description="The exact distribution, or the number of entries of a table; exact when absent."
     )
     order: Literal["keep", "free"] = Field(
         "keep", description="Whether packets stay in order or may overtake; keep when absent."
@@ -124,8 +127,8 @@ class Variation(SpecModel):
     half_life_ns: PositiveDuration | None = Field(
         None,
         alias="half_life",
-        description="How far apart packets come whose delays are correlated with one half; absent: all are "
-        "independent.",
+        description="Time between packets at which the correlation of their delays is one half; absent: all "
+        "are independent.",
     )
 
     @model_validator(mode="after")
@@ -145,11 +148,11 @@ class Variation(SpecModel):
 
     @property
     def varies(self) -> bool:
-        """Whether there is anything to vary by."""
+        """Whether the delay varies."""
         return self.jitter_ns is not None or self.law is not None
 
     def sent_law(self) -> Parameters:
-        """Return the law as the agent takes it: its name and parameters."""
+        """Return the distribution as the agent takes it: its name and parameters."""
         if not isinstance(self.law, MeasuredLaw):
             return {(self.law or "uniform").replace("-", "_"): {"jitter_ns": self.jitter_ns}}
         if self.law.lognormal is not None:
@@ -157,8 +160,8 @@ class Variation(SpecModel):
             return {"lognormal": {"jitter_ns": self.jitter_ns, "sigma_ppm": max(sigma_ppm, 1)}}
         if self.law.samples is not None:
             samples = self.law.samples
-            said = (samples.says or ()) if isinstance(samples, NamedFile) else samples
-            return {"samples": {"samples_ns": [*sorted(spread_samples(said, self.jitter_ns))]}}
+            delays_ns = (samples.says or ()) if isinstance(samples, NamedFile) else samples
+            return {"samples": {"samples_ns": [*sorted(spread_samples(delays_ns, self.jitter_ns))]}}
         if self.law.dist is not None:
             entries_ns = spread_dist(self.law.dist.says or (), self.jitter_ns or 0)
             return {"samples": {"samples_ns": [*sorted(entries_ns)]}}
@@ -168,29 +171,29 @@ class Variation(SpecModel):
 def spread_samples(samples_ns: Sequence[int], jitter_ns: int | None) -> list[int]:
     """Return samples as they are, or centred on their mean with `jitter_ns` as their standard deviation.
 
-    Of a file that was not read with the whole there are none.
+    A file that was not read with the whole has none.
 
-    Raises: PydanticCustomError: all are equal and have no shape to scale.
+    Raises: PydanticCustomError: all are equal, so they cannot be scaled.
     """
     if jitter_ns is None or not samples_ns:
         return list(samples_ns)
     mean_ns = sum(samples_ns) / len(samples_ns)
     deviation_ns = math.sqrt(sum((sample - mean_ns) ** 2 for sample in samples_ns) / len(samples_ns))
     if deviation_ns == 0:
-        raise PydanticCustomError("element", "has samples that do not vary; leave out the jitter")
+        raise PydanticCustomError("element", "has samples that do not vary; remove the jitter")
     return [round((sample - mean_ns) * jitter_ns / deviation_ns) for sample in samples_ns]
 
 
 def spread_bins(bins: Sequence[Bin], jitter_ns: int | None) -> Iterator[Parameters]:
     """Yield bins as they are, or centred and with `jitter_ns` as the standard deviation of the histogram.
 
-    Raises: PydanticCustomError: the jitter is so small that a bin has no nanosecond left.
+    Raises: PydanticCustomError: the jitter is so small that a bin is narrower than a nanosecond.
     """
     mean_ns, factor = 0.0, 1.0
     if jitter_ns is not None:
         total = sum(each.count for each in bins)
         mean_ns = sum(each.count * (each.low_ns + each.high_ns) / 2 for each in bins) / total
-        # The variance of a bin's middle, and that of even values inside it.
+        # The variance of the bin's middle, plus that of uniform values inside it.
         variance = sum(
             each.count
             * (((each.low_ns + each.high_ns) / 2 - mean_ns) ** 2 + (each.high_ns - each.low_ns) ** 2 / 12)
@@ -205,12 +208,12 @@ def spread_bins(bins: Sequence[Bin], jitter_ns: int | None) -> Iterator[Paramete
 
 
 class VariationReader:
-    """Reads the keys of a delay that say how it varies."""
+    """Reads the keys of a delay that describe its variation."""
 
     model = Variation
 
     def sent_from(self, name: str, given: Variation, sending: Sending) -> Parameters:
-        """Return the law and how packets are drawn from it; nothing where the delay is constant."""
+        """Return the distribution and how delays are drawn from it; nothing where the delay is constant."""
         if not given.varies:
             return {}
         random: Parameters = {
@@ -222,5 +225,5 @@ class VariationReader:
         return {name: random}
 
     def spread_findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
-        """Yield nothing: the model says all."""
+        """Yield nothing: the model checks everything."""
         yield from ()

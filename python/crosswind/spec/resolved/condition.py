@@ -1,4 +1,4 @@
-"""A condition of a resolved experiment: what is done to packets, where and when."""
+"""A condition of a resolved experiment: its elements by place and time, and its interference."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ResolvedLevel = int | float | str
 
 
 class ResolvedStep(ResolvedPart):
-    """What changes `at_ns` after the start of the measurement: each place named has these elements then."""
+    """A change `at_ns` after the start of the measurement: named places have these elements from then on."""
 
     at_ns: int
     places: Places

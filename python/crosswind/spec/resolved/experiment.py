@@ -15,7 +15,7 @@ SCHEMA = 2
 
 
 class ResolvedFigure(ResolvedPart):
-    """A number that reports and progress show of each trial, as in metrics.parquet."""
+    """A number of each trial that reports and progress show, as in metrics.parquet."""
 
     metric: str
     statistic: str
@@ -42,7 +42,7 @@ class ResolvedApplication(ResolvedPart):
 
 
 class ResolvedFactor(ResolvedPart):
-    """What varies between conditions.
+    """A factor, which varies between conditions.
 
     Attributes:
         unit: `bit/s`, `B`, `ns`, `bit`, `share`, `1`; None where levels are text.
@@ -73,7 +73,7 @@ class ResolvedPublished(ResolvedPart):
 
 
 class ResolvedSetup(ResolvedPart):
-    """A network without an experiment, and the conditions that it can be put under.
+    """A network without an experiment, and its conditions.
 
     Attributes:
         scale: every rate, buffer, burst and budget was multiplied by it.
@@ -91,14 +91,14 @@ class ResolvedSetup(ResolvedPart):
 
 
 class Resolved(ResolvedPart):
-    """Everything that decides what a run does, all defaults and conditions written out.
+    """All that determines a run, with defaults and conditions written out.
 
     Attributes:
         scale: every rate, buffer, burst and budget was multiplied by it.
         design: None where all conditions are run.
         conditions: with a design, the candidates.
-        warnings: what a reader of the results has to know.
-        preserved: what a scaled experiment has in common with the full-scale one.
+        warnings: for readers of the results.
+        preserved: what is the same in the scaled and the full-scale experiment.
         selection: None where the whole experiment is run.
     """
 
@@ -121,7 +121,7 @@ class Resolved(ResolvedPart):
 
     @staticmethod
     def unknown() -> Resolved:
-        """Return what stands for the experiment of a folder that has lost its resolved.json: defaults."""
+        """Return defaults, for a folder that has lost its resolved.json."""
         return Resolved.model_construct(
             _fields_set=set(), application=ResolvedApplication(name=""), conditions=[]
         )

@@ -23,7 +23,7 @@ class FabricCondition(ResolvedPart):
     """A condition as the agent takes it: interference is that of ghosts alone.
 
     Attributes:
-        held_bits: what credit buckets hold when they are made, by element, where that is not all they can.
+        held_bits: the first level of credit buckets, by element, where it is not the full bucket.
     """
 
     name: str
@@ -34,13 +34,13 @@ class FabricCondition(ResolvedPart):
 
 
 class FabricSpec(ResolvedPart):
-    """What one fabric is made of.
+    """All parts of one fabric.
 
     Attributes:
         nodes: in the order of their addresses.
-        merge_window_ns: segments of one super-packet that are due within it are handed over together.
-        wait: `spin` or `sleep`: what the emulator does between packets.
-        domains: how many, or which, where there are several.
+        merge_window_ns: segments of one super-packet that are due within it are delivered together.
+        wait: `spin` or `sleep`: how the emulator waits between packets.
+        domains: their number, or the names in each, where there are several.
     """
 
     seed: int
@@ -62,5 +62,5 @@ class FabricSpec(ResolvedPart):
         return self.with_changes(condition=condition)
 
     def with_changes(self, **changes: object) -> FabricSpec:
-        """Return the same fabric but for these attributes."""
+        """Return the same fabric with these attributes changed."""
         return self.model_copy(update=changes)

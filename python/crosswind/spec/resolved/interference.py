@@ -14,7 +14,7 @@ class ConstantRate(ResolvedPart):
 
 
 class NormalRates(ResolvedPart):
-    """A normal law, clipped, in IP bits per second."""
+    """A normal distribution, clipped, in IP bits per second."""
 
     mean_bps: int
     sd_bps: int
@@ -23,13 +23,13 @@ class NormalRates(ResolvedPart):
 
 
 class NormalRate(ResolvedPart):
-    """A rate that is drawn again and again."""
+    """A rate that is drawn repeatedly."""
 
     normal: NormalRates
 
 
 class OnOffTimes(ResolvedPart):
-    """Mean lengths; `shape_thousandths` is the index of a Pareto law, exponential where None."""
+    """Mean lengths; `shape_thousandths` is the index of a Pareto distribution, exponential where None."""
 
     on_ns: int
     off_ns: int
@@ -43,7 +43,7 @@ class SentOnOff(ResolvedPart):
 
 
 class ReplayedPackets(ResolvedPart):
-    """Packets of a capture: `[gap_ns, ip_bytes]` each, the gap to the one before it."""
+    """Packets of a capture, each `[gap_ns, ip_bytes]`, with the gap to the packet before it."""
 
     packets: list[list[int]]
     repeat: bool
@@ -89,5 +89,5 @@ class ResolvedInterference(ResolvedPart):
 
     @property
     def is_real(self) -> bool:
-        """Whether processes make it, and not the engine."""
+        """Whether processes generate it, and not the engine."""
         return self.by == "iperf3"

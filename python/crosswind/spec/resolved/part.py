@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-# Parameters of an element as the agent takes them, by name, with `on` where it is restricted. Which there
-# are is data (docs/reference/contracts.md, section 10), so no model lists them.
+# Parameters of an element as the agent takes them, by name, with `on` where it is restricted. elements.json
+# lists them (docs/reference/contracts.md, section 10), so no model does.
 Parameters = dict[str, JsonValue]
 # An element: its kind and its parameters.
 SentElement = dict[str, Parameters]
@@ -23,7 +23,7 @@ def number(parameters: Mapping[str, JsonValue], name: str) -> int | None:
 
 
 def restricted_to(parameters: Mapping[str, JsonValue]) -> list[str] | None:
-    """Return the names that an element is restricted to; None is everywhere."""
+    """Return the names that an element is restricted to; None: everywhere."""
     names = parameters.get("on")
     return [str(name) for name in names] if isinstance(names, list) else None
 
@@ -31,7 +31,7 @@ def restricted_to(parameters: Mapping[str, JsonValue]) -> list[str] | None:
 class ResolvedPart(BaseModel):
     """A part of a resolved experiment. Attributes carry their unit; aliases are the keys of the file.
 
-    What a file does not have has its default, and is not written; keys that nobody here knows are kept.
+    A key that a file lacks gets its default, and is not written again. Unknown keys are kept.
     """
 
     model_config = ConfigDict(
@@ -39,12 +39,12 @@ class ResolvedPart(BaseModel):
     )
 
     def as_json(self) -> dict[str, JsonValue]:
-        """Return it as plain values, as resolved.json has it."""
+        """Return it as plain values, as in resolved.json."""
         return self.model_dump(by_alias=True, exclude_unset=True)
 
 
 def left_out_if_empty(default: Any) -> Any:
-    """Return a field that is written only where it says something.
+    """Return a field that is written only where it differs from its default.
 
     Args:
         default: its value where it is absent.
@@ -53,7 +53,7 @@ def left_out_if_empty(default: Any) -> Any:
 
 
 class ResolvedFile(ResolvedPart):
-    """A file that an experiment names, as it was written, and the hash of what it said."""
+    """A file that an experiment names, by its path as written, and the hash of its content."""
 
     file: str
     sha256: str

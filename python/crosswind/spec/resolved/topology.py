@@ -9,9 +9,9 @@ from pydantic import Field, model_validator
 
 from crosswind.spec.resolved.part import ResolvedFile, ResolvedPart, left_out_if_empty
 
-# How a file wrote a network.
+# The form of a topology in a file.
 Form = Literal["star", "zones", "graph"]
-# Which domains there are: what the machine can spare, a number, or the switches and hosts of each.
+# Domains: as many as the machine can spare, a number, or the switches and hosts of each.
 ResolvedDomains = Literal["auto"] | int | list[list[str]]
 # Limits of a node as the agent takes them (docs/reference/contracts.md, section 2).
 RequestedLimits = dict[str, int | None]
@@ -25,10 +25,10 @@ class ResolvedLink(ResolvedPart):
         rate_bps: wire bits per second; None is unlimited.
         delay_ns: propagation.
         buffer_bytes: wire bytes; None is unlimited, or limited in one of the next two.
-        buffer_ns: what the rate sends in this time.
+        buffer_ns: the bytes that the rate sends in this time.
         jitter_ns: standard deviation of the delay.
         loss_ppb: share of the packets that is lost in front of the wire, in parts per billion.
-        cost: what routes add up.
+        cost: routes minimise the sum of costs.
     """
 
     source: str = Field(alias="from")
@@ -44,7 +44,7 @@ class ResolvedLink(ResolvedPart):
 
 
 class WrittenRoutes(ResolvedPart):
-    """Ways from host to host; what has none takes the shortest."""
+    """Routes from host to host; other pairs take the shortest."""
 
     written: list[list[str]]
 
@@ -53,10 +53,10 @@ class ResolvedTopology(ResolvedPart):
     """Hosts, switches and links, scaled, and the nodes on the hosts.
 
     Attributes:
-        form: how the file wrote it.
+        form: as in the file.
         nodes: the host of each node.
-        limits: what nodes may use, of those that are limited.
-        wait: `spin` or `sleep`: what the emulator does between packets.
+        limits: of nodes that have limits.
+        wait: `spin` or `sleep`: how the emulator waits between packets.
     """
 
     form: Form = "star"
@@ -93,11 +93,11 @@ class ResolvedTopology(ResolvedPart):
 
 
 class ResolvedTcp(ResolvedPart):
-    """TCP in every node; None where a file does not say it.
+    """TCP in every node; None where a file has no value.
 
     Attributes:
-        ecn: whether connections that nodes open ask for it.
-        socket_buffer_bytes: the most of a socket; the machine's own when None.
+        ecn: whether connections of nodes request it.
+        socket_buffer_bytes: the maximum of a socket; the machine's own when None.
     """
 
     congestion_control: str | None = None

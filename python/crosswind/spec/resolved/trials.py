@@ -1,4 +1,4 @@
-"""How often, in which order and for how long a resolved experiment runs, and which part of it."""
+"""Number, order and duration of a resolved experiment's trials, and the selected part of it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ResolvedRepeat(ResolvedPart):
 
 
 class ResolvedLimits(ResolvedPart):
-    """What ends a run early, and what does not.
+    """Limits of a run, and what happens after void and failed trials.
 
     Attributes:
         duration_s: of the whole run; None without a limit.
@@ -36,7 +36,7 @@ class ResolvedLimits(ResolvedPart):
 
 
 class ResolvedCapture(ResolvedPart):
-    """How much of the packets is kept: of each frame, and of each trial's file."""
+    """How much of the packets is stored: of each frame, and of each trial's file."""
 
     snap_bytes: int
     limit_bytes: int
@@ -47,8 +47,8 @@ class ResolvedTrials(ResolvedPart):
 
     Attributes:
         order: `randomised-blocks` or `sequential`.
-        rest_s: between trials; None is until kept budgets hold what they first held.
-        budgets: `fresh` or `kept`: what credit buckets hold as a trial begins.
+        rest_s: between trials; None: until kept budgets are back at their first level.
+        budgets: `fresh` or `kept`: the level of credit buckets at the start of a trial.
     """
 
     repeat: ResolvedRepeat = ResolvedRepeat()
@@ -70,13 +70,13 @@ class ResolvedAdaptive(ResolvedPart):
 
 
 class ResolvedDesign(ResolvedPart):
-    """How conditions are chosen while the run goes on."""
+    """How conditions are chosen during the run."""
 
     adaptive: ResolvedAdaptive
 
 
 class Selection(ResolvedPart):
-    """What a run was narrowed to: these conditions (all when empty), one trial of each if `once`."""
+    """The selected part: these conditions (all when empty), with one trial of each if `once`."""
 
     only: list[str]
     once: bool

@@ -1,7 +1,7 @@
-"""The topology of an experiment: a star, zones, or a graph that is written out or in a file.
+"""The topology of an experiment: a star, zones, or a graph, which is written out or in a file.
 
-Each form is a model that says what is wrong between its parts (`findings`) and becomes a `Network` of
-directed links.
+Each form is a model. It checks the rules between its parts (`findings`) and becomes a `Network` of directed
+links.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ AnyTopology = Star | Zones | Graph | GraphFromFile
 
 
 def form_of(raw: object) -> type[AnyTopology]:
-    """Return the model that reads a topology, from the keys that only one of the forms has."""
+    """Return the model that reads a topology, by the keys that only one of the forms has."""
     if isinstance(raw, AnyTopology):
         return type(raw)
     keys = set(raw) if isinstance(raw, dict) else set()
@@ -30,7 +30,7 @@ def form_of(raw: object) -> type[AnyTopology]:
     return Graph if keys & {"switches", "links"} else Star
 
 
-# The tags are no keys of a topology: errors follow keys to their places.
+# No tag may be a key of a topology, because errors find their places by keys.
 Topology = Annotated[
     Annotated[Star, Tag("a star")]
     | Annotated[Zones, Tag("some zones")]

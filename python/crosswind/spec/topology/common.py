@@ -1,4 +1,4 @@
-"""What every topology has, whatever its form: limits of nodes, the MTU, TCP, and uplinks."""
+"""Parts of all topologies: limits of nodes, the MTU, TCP, and uplinks."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from crosswind.spec.node_limits import CPUS_MAX, CPUS_MIN, NodeLimits, check_mem
 from crosswind.spec.quantities import Duration, PositiveDuration, QuantityError, Rate, Size
 from crosswind.spec.topology.domains import WrittenDomains
 
-# Below it a connection cannot grow at all; above it no window can be announced (RFC 7323, section 2.3).
+# Below it a connection cannot grow; above it TCP cannot announce the window (RFC 7323, section 2.3).
 SOCKET_BUFFER_BYTES_MIN = 64 * 1024
 SOCKET_BUFFER_BYTES_MAX = 1 << 30
-HOSTS_MAX = 1000  # Far above what one machine emulates; a bound only so that a typing error is not built.
+HOSTS_MAX = 1000  # More than one machine can emulate; the bound refuses typing errors.
 
 USUAL_BUFFER = Room(size_bytes=512 * 1024)
 USUAL_BUFFER_TEXT = "512KiB"
@@ -32,8 +32,8 @@ class WrittenBuffer:
 
     Attributes:
         path: inside the topology.
-        text: as it is written, or what stands for it when absent.
-        rates_bps: of the links that it stands in front of, as written; None is unlimited.
+        text: as written, or the default where it is absent.
+        rates_bps: of the links behind it, as written; None: unlimited.
     """
 
     path: Path
@@ -45,18 +45,18 @@ class WrittenBuffer:
 def written_buffer(
     path: Path, topology: JsonValue, buffer: Room | Bdp, rates_bps: Sequence[int | None]
 ) -> WrittenBuffer:
-    """Return a buffer with the text that `topology`, as plain values, has for it."""
+    """Return a buffer with its text in `topology`, which is plain values."""
     return WrittenBuffer(path, value_at(topology, *path) or USUAL_BUFFER_TEXT, buffer, rates_bps)
 
 
 class LimitedNode(SpecModel):
-    """What the processes of a node may use together; as much as the machine has where nothing is said."""
+    """Limits of all processes of a node together; none when absent."""
 
     memory_bytes: Size | None = Field(
         None, alias="memory", description="Memory of the node, page cache included; at least 4MiB."
     )
     cpus: Annotated[float, Field(ge=CPUS_MIN, le=CPUS_MAX)] | None = Field(
-        None, description="Processor time per time: 0.5 is half a processor."
+        None, description="CPU time per time: 0.5 is half a CPU."
     )
 
     @field_validator("memory_bytes")
@@ -66,7 +66,7 @@ class LimitedNode(SpecModel):
 
     @property
     def limits(self) -> NodeLimits:
-        """What its processes may use together."""
+        """The limits of all its processes together."""
         return NodeLimits(self.memory_bytes, self.cpus)
 
 
@@ -77,7 +77,7 @@ class Uplink(SpecModel):
     delay_ns: Duration = Field(0, alias="delay", description="Propagation, each way; none when absent.")
     buffer: BufferOrUnlimited = Field(
         USUAL_BUFFER,
-        description="What may wait in front of each direction, in wire bytes; 512KiB when absent.",
+        description="Buffer in front of each direction, in wire bytes; 512KiB when absent.",
     )
 
     def links(self, host: str, switch: str) -> tuple[Link, Link]:
@@ -90,12 +90,12 @@ class Uplink(SpecModel):
 
 
 def unlimited_uplink() -> Uplink:
-    """Return the uplink of a file that has none: only what is between switches limits."""
+    """Return the uplink where a file has none: it has no limit and no delay."""
     return Uplink.model_validate({"rate": "unlimited"})
 
 
 class Tcp(SpecModel):
-    """What every node's routes declare, because kernels differ in their defaults."""
+    """TCP settings of every node; kernels differ in their defaults."""
 
     congestion_control: str = Field(
         "cubic", pattern="^[a-z0-9_]{1,15}$", description="A name the kernel knows."
@@ -105,13 +105,13 @@ class Tcp(SpecModel):
     )
     ecn: bool = Field(
         False,
-        description="Connections ask for explicit congestion notification; marks need it. false when absent.",
+        description="Connections use explicit congestion notification, which marks need. false when absent.",
     )
     socket_buffer_bytes: Size | None = Field(
         None,
         alias="socket_buffer",
-        description="The most that a connection's socket holds each way, 64KiB to 1GiB, about twice what "
-        "it has on the way; the machine's own when absent.",
+        description="Largest buffer of a connection's socket each way, 64KiB to 1GiB, about twice the "
+        "data in flight; the machine's own when absent.",
     )
 
     @field_validator("socket_buffer_bytes")
@@ -125,15 +125,15 @@ class Tcp(SpecModel):
 
 
 class Hosts(SpecModel):
-    """What is the same for all hosts and nodes."""
+    """Settings of all hosts and nodes."""
 
-    switch_noun: ClassVar[str] = "switch"  # What errors call one.
+    switch_noun: ClassVar[str] = "switch"  # Its name in errors.
 
     mtu_bytes: Size = Field(1500, alias="mtu", description="IP bytes, 576B to 9000B; 1500B when absent.")
     wait: Literal["spin", "sleep"] = Field(
         "spin",
-        description="How the emulator waits: `spin` keeps a processor for itself where there are two, "
-        "`sleep` leaves all to the application and is exact for delays above 50us.",
+        description="How the emulator waits: `spin` uses a CPU of its own where there are two, `sleep` "
+        "leaves all CPUs to the application and is exact for delays above 50us.",
     )
     domains: WrittenDomains = Field(
         "auto",
@@ -144,11 +144,11 @@ class Hosts(SpecModel):
 
     @property
     def divided(self) -> Domains:
-        """Its domains, as a network has them."""
+        """Its domains, in the form of a network."""
         written = self.domains
         return tuple(map(tuple, written)) if isinstance(written, list) else written
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The switches on which no host stands and that are therefore no part of the network."""
+        """The switches without hosts, which are not part of the network."""
         return ()

@@ -1,8 +1,8 @@
 """Domains as a file declares them: parts of a network, each carried by a thread of the emulator.
 
-Where domains are written out, a link between two of them must be one that can be cut: its delay is how far
-one thread may be ahead of the other (crates/fabric/src/domains.rs). Where they are a number, the engine
-chooses them. What `auto` comes to is decided on the machine (crosswind/doctor/domains.py).
+Where domains are written out, each link between two of them needs a delay: one thread may be ahead of the
+other by this delay (crates/fabric/src/domains.rs). Where they are a number, the engine chooses them. The
+machine decides what `auto` means (crosswind/doctor/domains.py).
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def name_findings(
     """Yield what is wrong with the names in domains that are written out, with the path inside the topology.
 
     Args:
-        left_out: switches that are no part of the network, because no host stands on them.
-        noun: what a switch is called in this form of a topology.
+        left_out: switches that are not part of the network, because they have no hosts.
+        noun: the name of a switch in this form of topology.
     """
     if not isinstance(domains, tuple):
         return
@@ -66,7 +66,7 @@ def name_findings(
     known = [*switches, *placed.hosts]
     for index, names in enumerate(domains):
         if not names:
-            yield ("domains", index), f"is empty; name a {noun} or a host, or leave it out"
+            yield ("domains", index), f"is empty; name a {noun} or a host, or remove it"
         for position, name in enumerate(names):
             where = ("domains", index, position)
             if name in first:
@@ -74,17 +74,20 @@ def name_findings(
             elif name in placed.nodes and name not in known:
                 yield where, f"{shown(name)} is a node; name its host {placed.nodes[name]}"
             elif name in left_out:
-                yield where, f"{shown(name)} is a {noun} without hosts, which is left out; leave it out here"
+                yield (
+                    where,
+                    f"{shown(name)} is a {noun} without hosts, which is not part of the network; remove it",
+                )
             elif name not in known:
-                remedy = did_you_mean(name, known) or f"there are {some_of(known)}"
-                yield where, f"{shown(name)} is no {noun} and no host; {remedy}"
+                remedy = did_you_mean(name, known) or f"choose one of {some_of(known)}"
+                yield where, f"{shown(name)} is neither a {noun} nor a host; {remedy}"
             first.setdefault(name, index)
     if lacking := [name for name in switches if name not in first]:
-        yield ("domains",), f"leaves out {some_of(lacking)}; name every {noun} in one domain"
+        yield ("domains",), f"lacks {some_of(lacking)}; name every {noun} in one domain"
 
 
 def cut_findings(network: Network) -> Iterator[Finding]:
-    """Yield the links between two domains that are written out, where these cannot be cut."""
+    """Yield links between two written domains that cannot be cut."""
     found: dict[tuple[int, int, str], list[Link]] = {}
     for link in network.links:
         ends = {network.domain_of[end] for end in (link.source, link.target) if end in network.domain_of}
@@ -101,7 +104,7 @@ def cut_findings(network: Network) -> Iterator[Finding]:
 
 
 def _why_not(link: Link) -> str | None:
-    """Return what a link has that forbids to cut it; None where it can be cut."""
+    """Return why a link cannot be cut; None where it can."""
     if link.jitter_ns:
         return "jitter"
     if link.delay_ns == 0:
@@ -110,16 +113,16 @@ def _why_not(link: Link) -> str | None:
 
 
 def bound_finding(pair: tuple[str, str], network: Network) -> str | None:
-    """Return what is wrong where interference that answers as TCP does runs between two hosts.
+    """Return what is wrong with interference between two hosts that reacts as TCP does.
 
-    Its sender learns at once what reached its receiver, so both hosts are in one domain.
+    Its sender learns at once which packets reached its receiver, so both hosts must be in one domain.
     """
     one, other = pair
-    needs = "answers as TCP does, so its two hosts must be in one domain"
+    needs = "reacts as TCP does, so its two hosts must be in one domain"
     if isinstance(network.domains, int) and network.domains > 1:
         return (
-            f"{needs}, and `domains: {network.domains}` does not say which hosts are; write the domains out, "
-            f"with {one} and {other} in one, or write domains: 1"
+            f"{needs}, and `domains: {network.domains}` does not define which hosts are; write the domains "
+            f"out, with {one} and {other} in one, or write domains: 1"
         )
     if len({network.domain_of[host] for host in pair if host in network.domain_of}) == 2:
         return f"{needs}; put {one} and {other} into one"

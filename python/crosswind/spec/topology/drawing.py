@@ -1,4 +1,4 @@
-"""A graph as a GraphML or GML file has it: nodes and edges with attributes, each with its line."""
+"""A graph of a GraphML or GML file: nodes and edges with attributes, each with its line."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class DrawnEdge:
 
 @dataclass
 class Drawing:
-    """A graph of somebody else's file."""
+    """The graph of a file."""
 
     nodes: dict[str, DrawnNode] = field(default_factory=dict)
     edges: list[DrawnEdge] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Drawing:
     def add_node(self, node: DrawnNode) -> None:
         """Add a node.
 
-        Raises: LineError: a second one of this name, or too many.
+        Raises: LineError: it is the second one of this name, or one too many.
         """
         if node.name in self.nodes:
             first = self.nodes[node.name].line
@@ -65,23 +65,25 @@ class Drawing:
         self.edges.append(edge)
 
     def checked(self) -> Drawing:
-        """Return the drawing, whose edges join nodes that are there.
+        """Return the drawing, after checking that its edges join its nodes.
 
-        Raises: LineError: one does not, or there are no nodes.
+        Raises: LineError: an edge does not, or there are no nodes.
         """
         if not self.nodes:
             raise LineError(0, "has no nodes; name a GraphML or GML file of a network")
         for edge in self.edges:
             for end in (edge.source, edge.target):
                 if end not in self.nodes:
-                    raise LineError(edge.line, f"an edge leads to {shown(end)}, which is no node of the file")
+                    raise LineError(
+                        edge.line, f"an edge leads to {shown(end)}, which is not a node of the file"
+                    )
         return self
 
 
 def check_size(content: bytes) -> None:
-    """Check that a file is worth parsing.
+    """Check the size of a file.
 
-    Raises: LineError: it is too long.
+    Raises: LineError: it is too large.
     """
     if len(content) > BYTES_MAX:
-        raise LineError(0, f"has {len(content)} bytes; a graph may have {BYTES_MAX}: use a part of it")
+        raise LineError(0, f"has {len(content)} bytes; at most {BYTES_MAX}: use a part of the graph")

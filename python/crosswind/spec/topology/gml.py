@@ -1,4 +1,4 @@
-"""Read GML, the format of the Internet Topology Zoo besides GraphML: keys with numbers, texts and lists.
+"""Read GML, which the Internet Topology Zoo uses besides GraphML: keys with numbers, texts and lists.
 
 Source: Himsolt 1997, "GML: A portable Graph File Format".
 """
@@ -26,13 +26,13 @@ Token = tuple[str, str, int]  # Its kind, its text, its line.
 def read_gml(content: bytes) -> Drawing:
     """Return the graph of a GML file.
 
-    Raises: LineError: the first thing that is wrong, with its line.
+    Raises: LineError: the first error, with its line.
     """
     check_size(content)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        text = content.decode("iso-8859-1")  # The format's own character set is older than UTF-8.
+        text = content.decode("iso-8859-1")  # The character set of the format is older than UTF-8.
     tokens = _tokens(text)
     for kind, key, _ in tokens:
         if kind == "key" and key == "graph":
@@ -62,18 +62,18 @@ def _graph(tokens: Iterator[Token]) -> Drawing:
         else:
             _skip_value(tokens, key)
     for edge in drawing.edges:
-        edge.is_directed = directed  # It may stand behind the edges.
+        edge.is_directed = directed  # The key may come after the edges.
     return drawing
 
 
 def _attributes(tokens: Iterator[Token]) -> dict[str, Attribute]:
-    """Return the plain values of a list that has been opened; lists in it are passed over."""
+    """Return the plain values of an opened list; lists in it are skipped."""
     found: dict[str, Attribute] = {}
     for kind, key, line in tokens:
         if kind == "close":
             return found
         if kind != "key":
-            raise LineError(line, f"{shown(key)} stands where a key is expected; write key and value in turn")
+            raise LineError(line, f"{shown(key)} is where a key is expected; write keys and values in turn")
         what, value, at = next(tokens, ("", "", line))
         if what == "open":
             _skip_list(tokens)
@@ -88,7 +88,9 @@ def _number(key: str, text: str, line: int) -> float:
     try:
         return int(text) if text.lstrip("+-").isdigit() and len(text) < 20 else float(text)
     except ValueError:
-        raise LineError(line, f"{key} {shown(text)} is no number; write one, or a text in quotes") from None
+        raise LineError(
+            line, f"{key} {shown(text)} is not a number; write one, or a text in quotes"
+        ) from None
 
 
 def _needed(attributes: dict[str, Attribute], name: str, key: str, line: int) -> str:

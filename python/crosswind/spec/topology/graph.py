@@ -49,17 +49,15 @@ class Trunk(SpecModel):
     rate_bps: Rate = Field(alias="rate", description="Wire bits per second.")
     delay_ns: Duration = Field(0, alias="delay", description="Propagation; none when absent.")
     buffer: BufferOrUnlimited = Field(
-        USUAL_BUFFER, description="What may wait in front of it, in wire bytes; 512KiB when absent."
+        USUAL_BUFFER, description="Buffer in front of it, in wire bytes; 512KiB when absent."
     )
     jitter_ns: Duration = Field(
         0,
         alias="jitter",
         description="Standard deviation of the delay, which is normal and keeps the order; none when absent.",
     )
-    loss_ppb: PartsPerBillion = Field(
-        0, alias="loss", description="Share of packets that is lost; none when absent."
-    )
-    cost: int = Field(1, ge=1, le=COST_MAX, description="What routes add up; 1 when absent.")
+    loss_ppb: PartsPerBillion = Field(0, alias="loss", description="Share of lost packets; none when absent.")
+    cost: int = Field(1, ge=1, le=COST_MAX, description="Routes minimise the sum of costs; 1 when absent.")
 
     @model_validator(mode="after")
     def _leads_somewhere(self) -> Trunk:
@@ -69,9 +67,7 @@ class Trunk(SpecModel):
                     "has no two ends; write ends: [a, b], or from: a and to: b for one direction"
                 )
         elif self.source is not None or self.target is not None:
-            raise QuantityError(
-                "has ends, and from or to; ends are both directions: leave one of the two out"
-            )
+            raise QuantityError("has ends, and from or to; ends means both directions: remove one of the two")
         if len(set(self.pairs[0])) == 1:
             raise QuantityError(f'joins "{self.pairs[0][0]}" with itself; name two switches')
         return self
@@ -103,27 +99,27 @@ class Trunk(SpecModel):
 
 
 class HostOnSwitch(SpecModel):
-    """A host, and its link to the switch where that is not the uplink of all."""
+    """A host, and its own link to the switch."""
 
     switch: str = Field(description="One of the switches.")
-    uplink: Uplink | None = Field(None, description="Its own; that of the topology when absent.")
+    uplink: Uplink | None = Field(None, description="Its own uplink; that of the topology when absent.")
 
 
 class NodeOnSwitch(LimitedNode):
     """A node on a host of `hosts`, or on a host of its own on a switch, and its limits."""
 
     host: str | None = Field(None, description="One of `hosts`.")
-    switch: str | None = Field(None, description="A switch, on which the node has a host of its own.")
+    switch: str | None = Field(None, description="A switch; the node gets a host of its own there.")
 
     @model_validator(mode="after")
     def _is_somewhere(self) -> NodeOnSwitch:
         if (self.switch is None) == (self.host is None):
-            raise QuantityError("needs a host or a switch, and not both; write host: h0")
+            raise QuantityError("needs either a host or a switch; write host: h0")
         return self
 
     @property
     def at(self) -> str:
-        """The host or switch it is on."""
+        """Its host or switch."""
         return self.host or self.switch or ""
 
 
@@ -139,7 +135,7 @@ WrittenRoutes = Annotated[
 
 
 class SwitchedHosts(Hosts):
-    """Hosts and nodes on switches, and routes between them, wherever the links are written."""
+    """Hosts and nodes on switches, and routes between them; a subclass has the links."""
 
     hosts: (
         dict[
@@ -158,7 +154,7 @@ class SwitchedHosts(Hosts):
     routes: WrittenRoutes = Field(
         "shortest",
         description="`shortest` is the least sum of costs; `ecmp` chooses among equal ones by a seeded hash "
-        "of each flow. Or ways from host to host, each a list such as [h0, leaf0, leaf1, h2]; other pairs "
+        "of each flow. Or routes from host to host, each a list such as [h0, leaf0, leaf1, h2]; other pairs "
         "take the shortest. shortest when absent.",
     )
     nodes: dict[
@@ -211,19 +207,19 @@ class SwitchedHosts(Hosts):
         )
 
     def host_findings(self) -> list[Finding]:
-        """Return what is wrong with hosts, nodes and routes of links that are sound."""
+        """Return what is wrong with hosts, nodes and routes, where the links are sound."""
         found = place_findings(self._named_hosts, self._named_nodes, self.switch_names, "switch")
         if found:
             return found
         network = self.network()
         found = list(_route_findings(network))
-        lost = next(_pairs_without_way(network), None)
+        lost = next(_pairs_without_path(network), None)
         if lost is not None:
             source, target = lost
             ends = f"no links lead from {network.switch_of(source)} to {network.switch_of(target)}"
             key = ("hosts", source) if source in self._named_hosts else ("nodes", _node_on(network, source))
-            remedy = "add a link, or take one of them out"
-            found.append((key, f"has no way to {target}: {ends}; {remedy}"))
+            remedy = "add a link, or remove one of the hosts"
+            found.append((key, f"has no path to {target}: {ends}; {remedy}"))
         return found
 
     def host_buffers(self, raw: JsonValue) -> Iterator[WrittenBuffer]:
@@ -256,14 +252,14 @@ class Graph(SwitchedHosts):
         """Yield what is wrong between its parts, with the path inside the topology."""
         found = [*self._switch_findings(), *self._link_findings()]
         yield from found
-        # Routes over links that are wrong would only repeat that.
+        # Findings of routes over wrong links would only repeat that.
         if not found:
             yield from self.host_findings()
 
     def _switch_findings(self) -> Iterator[Finding]:
         for index, name in enumerate(self.switches):
             if name in self.switches[:index]:
-                yield ("switches", index), f'"{name}" is given twice; switches have different names'
+                yield ("switches", index), f'"{name}" is given twice; give each switch its own name'
 
     def _link_findings(self) -> Iterator[Finding]:
         first: dict[tuple[str, str], int] = {}
@@ -272,7 +268,7 @@ class Graph(SwitchedHosts):
                 if end not in self.switches:
                     yield (
                         ("links", index),
-                        f'leads to "{end}", which is no switch; there are {some_of(self.switches)}',
+                        f'leads to "{end}", which is not a switch; choose one of {some_of(self.switches)}',
                     )
             for pair in trunk.pairs:
                 if pair in first:
@@ -295,8 +291,8 @@ def _node_on(network: Network, host: str) -> str:
     return next(node for node, at in network.nodes.items() if at == host)
 
 
-def _pairs_without_way(network: Network) -> Iterator[tuple[str, str]]:
-    """Yield two hosts, from and to, of which one has no way to the other."""
+def _pairs_without_path(network: Network) -> Iterator[tuple[str, str]]:
+    """Yield pairs of hosts, source and target, without a path."""
     switches = dict.fromkeys(network.switch_of(host) for host in network.hosts)
     for target in switches:
         reached = network.costs_to(target)
@@ -310,15 +306,14 @@ def _pairs_without_way(network: Network) -> Iterator[tuple[str, str]]:
 
 
 def _route_findings(network: Network) -> Iterator[Finding]:
-    """Yield what is wrong with ways that are written out."""
+    """Yield what is wrong with written routes."""
     known: dict[tuple[str, str], int] = {}
     for index, way in enumerate(network.routes if not isinstance(network.routes, str) else ()):
         message = _way_message(network, way)
         ends = (way[0], way[-1]) if way else ("", "")
         if message is None and ends in known:
-            message = (
-                f"is a second way from {way[0]} to {way[-1]} (the first is item {known[ends] + 1}); keep one"
-            )
+            first = known[ends] + 1
+            message = f"is a second route from {way[0]} to {way[-1]} (the first is item {first}); keep one"
         known.setdefault(ends, index)
         if message is not None:
             yield ("routes", index), message
@@ -326,18 +321,20 @@ def _route_findings(network: Network) -> Iterator[Finding]:
 
 def _way_message(network: Network, way: tuple[str, ...]) -> str | None:
     if len(way) < 2:
-        return "is no way; write its hosts and switches in order, such as [h0, leaf0, leaf1, h2]"
+        return "is not a route; write its hosts and switches in order, such as [h0, leaf0, leaf1, h2]"
     for end in (way[0], way[-1]):
         if end not in network.hosts:
             hosts = some_of(network.hosts)
-            return f"ends at {shown(end)}, which is no host; a way leads from host to host: {hosts}"
+            return f"ends at {shown(end)}, which is not a host; a route leads from host to host: {hosts}"
     for position, name in enumerate(way):
         if name in way[:position]:
-            return f"comes to {shown(name)} twice, and packets would go round; name it once"
+            return f"has {shown(name)} twice, which would be a loop; name it once"
     for name in way[1:-1]:
         if name not in network.switches:
-            return f"leads over {shown(name)}, which is no switch; switches are {some_of(network.switches)}"
+            return (
+                f"leads over {shown(name)}, which is not a switch; switches are {some_of(network.switches)}"
+            )
     for one, other in pairwise(way):
         if f"{one}{ARROW}{other}" not in network.link:
-            return f"has no link from {one} to {other}; add one, or lead the way over others"
+            return f"has no link from {one} to {other}; add one, or use other switches"
     return None

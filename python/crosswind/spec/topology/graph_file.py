@@ -1,4 +1,4 @@
-"""A graph from a GraphML or GML file: what its attributes mean, and what holds where it says nothing.
+"""A graph from a GraphML or GML file: the meaning of its attributes, and defaults where it has none.
 
 Edges may have the keys of a link (`rate`, `delay`, `buffer`, `jitter`, `loss`, `cost`), written as in an
 experiment file. Of files of the Internet Topology Zoo, `LinkSpeedRaw` is the rate, and `Latitude` and
@@ -40,28 +40,28 @@ FIBRE_NS_PER_KM = 5000
 EARTH_RADIUS_KM = 6371.0
 
 
-@lru_cache(maxsize=4)  # A file is looked at by each of the rules that need it.
+@lru_cache(maxsize=4)  # Several rules read the same file.
 def parse_graph(content: bytes) -> Drawing:
     """Return the graph of a GraphML or GML file.
 
-    Raises: LineError: the first thing that is wrong, with its line.
+    Raises: LineError: the first error, with its line.
     """
     begins = content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     return read_graphml(content) if begins == b"<" else read_gml(content)
 
 
 class GraphFile(SpecModel):
-    """Switches and links from a file, and what holds for links of which the file does not say it."""
+    """Switches and links from a file, and defaults for links where the file has no value."""
 
     file: Annotated[NamedFile[Drawing], *named_file(parse_graph, "abilene.graphml")] = Field(
-        description="GraphML or GML; its path counts from this file's folder."
+        description="GraphML or GML; its path is relative to this file's folder."
     )
-    rate_bps: Rate = Field(None, alias="rate", description="Of links of which the file has no rate.")
+    rate_bps: Rate = Field(None, alias="rate", description="Of links without a rate in the file.")
     delay_ns: Duration | None = Field(
-        None, alias="delay", description="Of links of which the file has neither delay nor coordinates."
+        None, alias="delay", description="Of links without delay and coordinates in the file."
     )
     buffer: BufferOrUnlimited = Field(
-        USUAL_BUFFER, description="Of links of which the file has no buffer; 512KiB when absent."
+        USUAL_BUFFER, description="Of links without a buffer in the file; 512KiB when absent."
     )
 
     @model_validator(mode="after")
@@ -72,7 +72,7 @@ class GraphFile(SpecModel):
 
     @cached_property
     def switches(self) -> dict[str, str]:
-        """What each node of the file is called, by its name there."""
+        """The name of each node, by its name in the file."""
         drawing = self.file.says
         return {} if drawing is None else _names(drawing)
 
@@ -80,7 +80,7 @@ class GraphFile(SpecModel):
     def links(self) -> list[Link]:
         """The links of the file.
 
-        Raises: QuantityError: the first edge that makes no link, with its line.
+        Raises: QuantityError: the first edge that is not a link, with its line.
         """
         found: list[Link] = []
         lines: dict[str, int] = {}
@@ -106,11 +106,11 @@ class GraphFile(SpecModel):
     def _link(self, edge: DrawnEdge) -> Link:
         said = edge.attributes
         if edge.source == edge.target:
-            raise QuantityError("joins a node with itself; leave it out")
+            raise QuantityError("joins a node with itself; remove it")
         cost = said.get("cost", 1)
         if isinstance(cost, str | bool) or int(cost) != cost or not 1 <= cost <= COST_MAX:
             raise QuantityError(
-                f"has cost {shown(cost)}, which is no whole number from 1 to {COST_MAX}; write one"
+                f"has cost {shown(cost)}, which is not a whole number from 1 to {COST_MAX}; write one"
             )
         return Link(
             self.switches[edge.source],
@@ -130,7 +130,7 @@ class GraphFile(SpecModel):
             raw = said["LinkSpeedRaw"]
             if isinstance(raw, str | bool) or not 1 <= raw < 2**63:
                 raise QuantityError(
-                    f"has LinkSpeedRaw {shown(raw)}, which is no rate in bit/s above zero; correct it"
+                    f"has LinkSpeedRaw {shown(raw)}, which is not a rate in bit/s above zero; correct it"
                 )
             return round(raw)
         if "rate_bps" not in self.model_fields_set:
@@ -143,15 +143,15 @@ class GraphFile(SpecModel):
         if "delay" in edge.attributes:
             return TIME.read(edge.attributes["delay"])
         drawing = self.file.says
-        assert drawing is not None  # Its edges are read.
+        assert drawing is not None  # It has the edge.
         ends = [_coordinates(drawing.nodes[end]) for end in (edge.source, edge.target)]
         if ends[0] is not None and ends[1] is not None:
             return round(_kilometres(*ends[0], *ends[1]) * FIBRE_NS_PER_KM)
         if self.delay_ns is None:
             where = self.switches[edge.source if ends[0] is None else edge.target]
             raise QuantityError(
-                f"has no delay, and {where} no Latitude and Longitude to take it from; write delay: 5ms "
-                "beside file"
+                f"has no delay, and {where} has no Latitude and Longitude to compute it from; write "
+                "delay: 5ms beside file"
             )
         return self.delay_ns
 
@@ -170,7 +170,7 @@ def _back(link: Link) -> Link:
 
 
 def _names(drawing: Drawing) -> dict[str, str]:
-    """Return a name for every node: its label, and the node's own name behind it where it is not unique."""
+    """Return a name for every node: its label, with the node's own name where the label is not unique."""
     labels = {name: as_name(str(node.attributes.get("label", name))) for name, node in drawing.nodes.items()}
     count: dict[str, int] = {}
     for label in labels.values():
@@ -189,7 +189,7 @@ def _names(drawing: Drawing) -> dict[str, str]:
 def _coordinates(node: DrawnNode) -> tuple[float, float] | None:
     """Return latitude and longitude in degrees.
 
-    Raises: QuantityError: they are there and none.
+    Raises: QuantityError: they are invalid.
     """
     values = []
     for key, most in (("Latitude", 90), ("Longitude", 180)):
@@ -198,8 +198,8 @@ def _coordinates(node: DrawnNode) -> tuple[float, float] | None:
         value = node.attributes[key]
         if isinstance(value, str | bool) or not -most <= value <= most:
             raise QuantityError(
-                f"ends at the node of line {node.line}, whose {key} {shown(value)} is no number from -{most} "
-                f"to {most}; correct it"
+                f"ends at the node of line {node.line}, whose {key} {shown(value)} is not a number "
+                f"from -{most} to {most}; correct it"
             )
         values.append(float(value))
     return values[0], values[1]
@@ -214,7 +214,7 @@ def _kilometres(latitude: float, longitude: float, other_latitude: float, other_
 
 
 def _file_or_mapping(value: object) -> object:
-    """Let `graph: abilene.graphml` stand for `graph: {file: abilene.graphml}`."""
+    """Read `graph: abilene.graphml` as `graph: {file: abilene.graphml}`."""
     return {"file": value} if isinstance(value, str) else value
 
 

@@ -32,7 +32,7 @@ class _Key:
 def read_graphml(content: bytes) -> Drawing:
     """Return the graph of a GraphML file.
 
-    Raises: LineError: the first thing that is wrong, with its line.
+    Raises: LineError: the first error, with its line.
     """
     check_size(content)
     reader = _Reader()
@@ -56,7 +56,7 @@ class _Reader:
         self._keys: dict[str, _Key] = {}
         self._directed: bool | None = None
         self._current: DrawnNode | DrawnEdge | None = None
-        self._key: _Key | None = None  # Whose data or default is being read.
+        self._key: _Key | None = None  # The key whose data or default is being read.
         self._in_default = False
         self._text: list[str] = []
         self._data_line = 0
@@ -70,7 +70,7 @@ class _Reader:
         raise LineError(self._line if line is None else line, message)
 
     def _refuse_doctype(self, *_: object) -> None:
-        self._fail("declares a document type or an entity, which a graph does not need; remove it")
+        self._fail("declares a document type or an entity, which is not supported; remove it")
 
     def _start(self, tag: str, given: dict[str, str]) -> None:
         name = tag.rsplit(":", 1)[-1]
@@ -119,7 +119,7 @@ class _Reader:
 
     def _begin_graph(self, given: dict[str, str]) -> None:
         if self._directed is not None:
-            self._fail("has a second graph; a network is one: leave the others out")
+            self._fail("has a second graph; a network has one: remove the others")
         default = given.get("edgedefault", "undirected")
         if default not in ("directed", "undirected"):
             self._fail(f"edgedefault {shown(default)} must be directed or undirected")

@@ -46,7 +46,7 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Kind:
-    """What the cells of a matrix are.
+    """The quantity in the cells of a matrix.
 
     Attributes:
         noun: for messages.
@@ -67,25 +67,25 @@ _JITTERS = Kind("jitter", TIME.read, MappingProxyType(_TIMES))
 _RATES = Kind("rate", read_rate, RATE.units)
 _LOSSES = Kind("loss", read_parts_per_billion, MappingProxyType({"%": 10**7}), most=10**9)
 
-_UNIT = "Of every number; absent where each has a unit of its own."
+_UNIT = "Of every number; absent where each number has its own unit."
 
 
 class MatrixFile(SpecModel):
     """A square table in a CSV file."""
 
     matrix: Annotated[NamedFile[Table], *named_file(parse_table, "delays.csv")] = Field(
-        description="A CSV file with a row and a column for each zone; its path counts from this file."
+        description="A CSV file with a row and a column for each zone; its path is relative to this file."
     )
     unit: str | None = Field(None, description=_UNIT)
 
     kind: ClassVar[Kind]
-    # What part of a value in the file holds from one end to the other.
+    # The part of a value in the file that applies one way.
     share: ClassVar[Fraction] = Fraction(1)
 
     def read(self) -> Matrix | None:
         """Return the matrix; None where the file was not read.
 
-        Raises: QuantityError: names the first bad cell.
+        Raises: QuantityError: a cell is wrong; names the first.
         """
         table = self.matrix.says
         return (
@@ -103,13 +103,13 @@ class DelayMatrix(MatrixFile):
 
     unit: Literal["s", "ms", "us", "ns"] | None = Field(None, description=_UNIT)
     value: Literal["one-way", "round-trip"] = Field(
-        description="What was measured; half of a round trip is the delay of each way."
+        description="What was measured; half of a round trip is the delay each way."
     )
 
     kind = _DELAYS
 
     @property
-    def share(self) -> Fraction:  # type: ignore[override]  # Of this kind alone the file says which.
+    def share(self) -> Fraction:  # type: ignore[override]  # Only this kind may be one-way or round-trip.
         return Fraction(1, 2) if self.value == "round-trip" else Fraction(1)
 
 
@@ -155,7 +155,7 @@ def _value(kind: Kind, file: str, cell: Cell, pair: Pair, unit: str | None, shar
     where = f"{shown(file)} row {cell.row} ({pair[0]}), column {cell.column} ({pair[1]})"
     if cell.is_missing:
         raise QuantityError(
-            f"{where} is empty; every ordered pair has a {kind.noun}: fill it in, or leave the zone out"
+            f"{where} is empty; every ordered pair needs a {kind.noun}: fill it in, or remove the zone"
         )
     try:
         value = (
@@ -163,7 +163,7 @@ def _value(kind: Kind, file: str, cell: Cell, pair: Pair, unit: str | None, shar
         )
     except QuantityError as error:
         raise QuantityError(f"{where}: {error}") from None
-    # Measured values have more digits than there are nanoseconds; half a nanosecond is rounded up.
+    # Measured values may have fractions of a nanosecond, which are rounded; one half is rounded up.
     return None if value is None else int(value * share + Fraction(1, 2))
 
 
@@ -172,13 +172,15 @@ def _number(kind: Kind, text: str, unit: str | None) -> Fraction:
         raise QuantityError(f"{shown(text)} has no unit; write unit: with one of {', '.join(kind.per_unit)}")
     value = Fraction(text) * kind.per_unit[unit]
     if value < 0:
-        raise QuantityError(f"{shown(text)} is negative; a {kind.noun} is not")
+        raise QuantityError(f"{shown(text)} is negative; write a {kind.noun} of at least zero")
     if value > kind.most:
         raise QuantityError(
             f"{shown(text)} is above the largest {kind.noun}, {kind.most / kind.per_unit[unit]:g}{unit}"
         )
     if kind is _RATES and value < 1:
-        raise QuantityError(f"{shown(text)} is no rate above zero and would never send; write one")
+        raise QuantityError(
+            f"{shown(text)} is zero or less than 1 bit/s and would never send; write a rate above zero"
+        )
     return value
 
 
@@ -211,7 +213,7 @@ LossOfPairs = _of(PartsPerBillion, LossMatrix)
 
 
 def matrix_of(written: Written) -> Matrix | None:
-    """Return the matrix that was written; None where it is one value for all pairs, or an unread file."""
+    """Return the matrix; None where it is one value for all pairs, or a file that was not read."""
     if isinstance(written, MatrixFile):
         return written.read()
     if not isinstance(written, dict):
@@ -227,7 +229,7 @@ def matrix_of(written: Written) -> Matrix | None:
 
 
 def missing_cells(written: Written, noun: str, example: str) -> Iterator[Finding]:
-    """Yield the pairs of a matrix that is written out and has no value for them, with the path inside it."""
+    """Yield the pairs without a value in a matrix that is written out, with the path inside it."""
     matrix = matrix_of(written)
     if matrix is None or not isinstance(written, dict):
         return
@@ -238,10 +240,10 @@ def missing_cells(written: Written, noun: str, example: str) -> Iterator[Finding
             if source not in written:
                 yield (
                     (source,),
-                    f"has no row; every ordered pair has a {noun}: add {source}: {{{target}: {example}}}",
+                    f"has no row; every ordered pair needs a {noun}: add {source}: {{{target}: {example}}}",
                 )
                 break
             yield (
                 (source,),
-                f"has no {noun} to {target}; every ordered pair has one: add {target}: {example}",
+                f"has no {noun} to {target}; every ordered pair needs one: add {target}: {example}",
             )

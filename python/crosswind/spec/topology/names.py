@@ -1,4 +1,4 @@
-"""What hosts, nodes, switches and zones may be called."""
+"""Rules for the names of hosts, nodes, switches and zones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crosswind.spec.names import name_rule
 HOST_MAX = 15
 SWITCH_MAX = 48
 
-# Without a hyphen, so that `h0-h1` can only mean a pair.
+# Without a hyphen, so that `h0-h1` is always a pair.
 HostName = Annotated[
     str,
     AfterValidator(
@@ -32,7 +32,7 @@ NodeName = Annotated[
         )
     ),
 ]
-# A hyphen at the end would make `a->b` ambiguous, a slash the names of elements.
+# A hyphen at the end would make `a->b` ambiguous, and a slash the names of elements.
 _SWITCH = r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?"
 _SWITCH_RULE = "letters, digits and inner dots, hyphens and underscores"
 SwitchName = Annotated[str, AfterValidator(name_rule("a switch", _SWITCH, _SWITCH_RULE, SWITCH_MAX))]
@@ -40,13 +40,13 @@ ZoneName = Annotated[str, AfterValidator(name_rule("a zone", _SWITCH, _SWITCH_RU
 
 
 def as_name(text: str) -> str:
-    """Return what a label of another file (`São Paulo`) is called here (`Sao-Paulo`); may be empty."""
+    """Return a valid name (`Sao-Paulo`) for a label of a file (`São Paulo`); it may be empty."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     return re.sub(r"[^A-Za-z0-9._]+", "-", plain).strip("._-")[:SWITCH_MAX].rstrip("._-")
 
 
 def free_hosts(count: int, taken: Collection[str]) -> list[str]:
-    """Return so many names of hosts (h0, h1 and so on) that are not taken."""
+    """Return `count` names of hosts (h0, h1 and so on) that are not taken."""
     found: list[str] = []
     number = 0
     while len(found) < count:

@@ -1,4 +1,4 @@
-"""Where nodes stand in a network with several switches: on a host of their own, or on one that is named."""
+"""Place nodes in a network with several switches: on a host of their own, or on a named host."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class Placed:
 
 
 def place_as(key: str, example: str) -> Callable[[object], object]:
-    """Return the reader of a place: text stands for a mapping with this one key."""
+    """Return the reader of a place: text means a mapping with this one key."""
 
     def read(value: object) -> object:
         if isinstance(value, str):
             return {key: value}
         if not isinstance(value, dict):
             raise QuantityError(
-                f"{shown(value)} is no {key} and no mapping; write {example} or {{{key}: {example}}}"
+                f"{shown(value)} is neither a {key} nor a mapping; write {example} or {{{key}: {example}}}"
             )
         return value
 
@@ -54,7 +54,7 @@ def place(hosts: Mapping[str, str], nodes: Mapping[str, str], switches: Collecti
 def place_findings(
     hosts: Mapping[str, str], nodes: Mapping[str, str], switches: Collection[str], noun: str
 ) -> list[Finding]:
-    """Return what is wrong with where hosts and nodes are, with the path inside the topology.
+    """Return what is wrong with the places of hosts and nodes, with the path inside the topology.
 
     Args:
         noun: `switch` or `zone`.
@@ -63,7 +63,10 @@ def place_findings(
     for host, switch in hosts.items():
         if switch not in switches:
             found.append(
-                (("hosts", host), f"is on {shown(switch)}, which is no {noun}; {_remedy(switch, switches)}")
+                (
+                    ("hosts", host),
+                    f"is on {shown(switch)}, which is not a {noun}; {_remedy(switch, switches)}",
+                )
             )
         if host in switches:
             found.append((("hosts", host), f"is also the name of a {noun}; give the host another name"))
@@ -71,7 +74,10 @@ def place_findings(
         if at not in hosts and at not in switches:
             known = [*hosts, *switches]
             found.append(
-                (("nodes", node), f"is on {shown(at)}, which is no host and no {noun}; {_remedy(at, known)}")
+                (
+                    ("nodes", node),
+                    f"is on {shown(at)}, which is neither a host nor a {noun}; {_remedy(at, known)}",
+                )
             )
         for kind, names in (("host", hosts), (noun, switches)):
             if node in names:
@@ -81,11 +87,11 @@ def place_findings(
 
 
 def _remedy(name: str, known: Collection[str]) -> str:
-    return did_you_mean(name, known) or f"there are {some_of(known)}"
+    return did_you_mean(name, known) or f"choose one of {some_of(known)}"
 
 
 def some_of(names: Collection[str]) -> str:
-    """Return names for a message, not more than a reader takes in."""
+    """Return names for a message, at most ten of them."""
     more = len(names) - _NAMES_SHOWN
     text = ", ".join(list(names)[:_NAMES_SHOWN])
     return f"{text} and {more} more" if more > 0 else text

@@ -23,7 +23,7 @@ from crosswind.spec.topology.placing import Placed
 
 
 def _hosts(value: object) -> object:
-    """Let `hosts: 4` stand for h0 to h3."""
+    """Read `hosts: 4` as h0 to h3."""
     if isinstance(value, int) and not isinstance(value, bool):
         if not 1 <= value <= HOSTS_MAX:
             raise QuantityError(f'"{value}" is outside 1 to {HOSTS_MAX} hosts')
@@ -36,13 +36,13 @@ def _hosts(value: object) -> object:
 
 
 class PlacedNode(LimitedNode):
-    """A node, and what its processes may use together; as much as the machine has where nothing is said."""
+    """The host of a node, and its limits."""
 
     host: str = Field(description="One of the hosts.")
 
 
 def _placed(value: object) -> object:
-    """Let `db0: h0` stand for `db0: {host: h0}`."""
+    """Read `db0: h0` as `db0: {host: h0}`."""
     if isinstance(value, str):
         return {"host": value}
     if not isinstance(value, dict):
@@ -75,7 +75,7 @@ class Star(Hosts):
     ] = Field(
         min_length=1,
         description="Where each part of the application runs: `node: host`, or a host with limits. With "
-        "`compose`, services that are not named here get a host of their own.",
+        "`compose`, services that are not listed here get a host of their own.",
     )
 
     @property
@@ -102,7 +102,7 @@ class Star(Hosts):
         )
 
     def findings(self, raw: JsonValue) -> Iterator[Finding]:
-        """Yield what is wrong between its parts that is not found where only some of them are sound."""
+        """Yield what is wrong between its parts; `checks` finds more, also where some parts have errors."""
         if STAR_SWITCH in self.hosts:
             place = self.hosts.index(STAR_SWITCH)
             yield ("hosts", place), f'"{STAR_SWITCH}" is the name of the switch; give the host another name'

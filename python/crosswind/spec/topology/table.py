@@ -1,8 +1,8 @@
 """Read a square table from a CSV file: names of zones, and the text of each cell with its row and column.
 
-Rows and columns may have names (in the first row, and mostly in the first column too) or none; then zones are
-called z0, z1 and so on. Commas, semicolons, tabs or spaces divide cells. Lines that begin with # are
-passed over.
+Rows and columns may have names (in the first row, and usually also in the first column). Without names, zones
+are called z0, z1 and so on. Commas, semicolons, tabs or spaces separate cells. Lines that begin with # are
+skipped.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from crosswind.spec.quantities import shown
 from crosswind.spec.text_lines import LineError, meant
 from crosswind.spec.topology.names import as_name
 
-ZONES_MAX = 1000  # A million pairs; more is a file of something else.
+ZONES_MAX = 1000  # A million pairs; a larger file is something else.
 
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _MISSING = ("", "-", "na", "n/a", "nan", "null", "none")
@@ -26,7 +26,7 @@ Row = tuple[int, list[str]]  # The line's number, and its cells.
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell, and where it stands as spreadsheets count."""
+    """One cell, with its row and column as spreadsheets count."""
 
     text: str
     row: int
@@ -34,7 +34,7 @@ class Cell:
 
     @property
     def is_missing(self) -> bool:
-        """Whether nothing is said."""
+        """Whether it has no value."""
         return self.text.strip().casefold() in _MISSING
 
 
@@ -51,11 +51,11 @@ class Table:
     cells: tuple[tuple[Cell, ...], ...]
 
 
-@lru_cache(maxsize=8)  # A file is looked at by each of the rules that need it.
+@lru_cache(maxsize=8)  # Several rules read the same file.
 def parse_table(content: bytes) -> Table:
     """Return the table of a CSV file.
 
-    Raises: LineError: the first thing that is wrong, with its line and the remedy.
+    Raises: LineError: the first error, with its line and the remedy.
     """
     lines = meant(content)
     first = next(lines, None)
@@ -71,7 +71,7 @@ def parse_table(content: bytes) -> Table:
     if len(head[1]) > 1 and all(not cells[-1] for _, cells in (head, *rows)):
         for _, cells in (head, *rows):
             cells.pop()
-    # Where all is numbers there are no names.
+    # Numbers only: there are no names.
     if all(_is_number(cell) or cell.casefold() in _MISSING for cell in head[1]) and head[1][0]:
         return _square([f"z{number}" for number in range(len(head[1]))], None, [head, *rows])
     if len(rows) == len(head[1]) and all(len(cells) == len(head[1]) for _, cells in rows):
@@ -93,14 +93,16 @@ def _square(names: list[str], row_names: list[str] | None, rows: list[Row]) -> T
     by_name = dict(zip(names if row_names is None else row_names, rows, strict=False))
     for name in names:
         if name not in by_name:
-            raise LineError(0, f"has a column {name} and no such row; every zone has a row and a column")
+            raise LineError(
+                0, f"has a column {name} and no row of this name; every zone needs a row and a column"
+            )
     for name in row_names or ():
         if name not in names:
             raise LineError(
-                by_name[name][0], f"is of {name}, which has no column; add one, or leave the row out"
+                by_name[name][0], f"is of {name}, which has no column; add one, or remove the row"
             )
     if len(rows) != len(names):
-        raise LineError(0, f"has {len(rows)} rows and {len(names)} columns; write as many of both")
+        raise LineError(0, f"has {len(rows)} rows and {len(names)} columns; write the same number of both")
     return Table(
         tuple(names),
         tuple(
@@ -128,7 +130,7 @@ def _named(cells: list[str], line: int) -> list[str]:
     for cell in cells:
         name = _name(cell, line)
         if name in names:
-            raise LineError(line, f"has two columns called {name}; every zone has a name of its own")
+            raise LineError(line, f"has two columns called {name}; give every zone its own name")
         names.append(name)
     return names
 
@@ -136,5 +138,5 @@ def _named(cells: list[str], line: int) -> list[str]:
 def _name(cell: str, line: int) -> str:
     name = as_name(cell)
     if not name:
-        raise LineError(line, f"{shown(cell)} is no name of a zone; write letters and digits")
+        raise LineError(line, f"{shown(cell)} is not a valid name for a zone; write letters and digits")
     return name

@@ -1,4 +1,4 @@
-"""A fabric as a file would write it: what a recording was made on becomes a topology again."""
+"""Turn the fabric of a recording back into a topology, as a file writes it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from crosswind.spec.resolved import FabricSpec, ResolvedTopology
 
 
 def topology_of(fabric: FabricSpec) -> dict[str, JsonValue]:
-    """Return the topology, as plain values of a file, of which this fabric was made.
+    """Return the topology of this fabric, as plain values of a file.
 
-    A fabric has no zones any more. Where each switch has a link to each other one, and nothing says which way
-    packets take, the switches are read as zones, so that conditions may say `wan`.
+    A fabric has no zones. Where every switch has a link to every other one, and there are no written routes,
+    the switches become zones, so that conditions may use `wan`.
     """
-    # Neighbours that generate real interference are the runner's, no condition can name them.
+    # The runner adds neighbours that generate real interference; no condition can name them.
     nodes = {node.name: node.host for node in fabric.nodes if not node.name.startswith("noise-")}
     network = Network.of(
         ResolvedTopology(
@@ -54,7 +54,7 @@ def topology_of(fabric: FabricSpec) -> dict[str, JsonValue]:
 
 
 def _is_mesh(network: Network) -> bool:
-    """Return whether zones can say the same."""
+    """Return whether the network can be written as zones."""
     trunks, count = network.trunks, len(network.switches)
     return (
         len(trunks) == count * (count - 1)
@@ -106,7 +106,7 @@ def _wire(link: Link) -> dict[str, JsonValue]:
 
 
 def _buffer(buffer: Room | Bdp) -> str:
-    assert isinstance(buffer, Room)  # A fabric has the bytes that a product comes to.
+    assert isinstance(buffer, Room)  # In a fabric, a product is bytes.
     if buffer.packets is not None:
         return f"{buffer.packets}packets"
     return _quantity(buffer.size_bytes, "B") if buffer.time_ns is None else f"{buffer.time_ns}ns"

@@ -43,19 +43,19 @@ _EXAMPLES = {"delay": "30ms", "rate": "1Gbit/s", "jitter": "1ms", "loss": "0.1%"
 
 
 class BetweenZones(SpecModel):
-    """What is between zones: each a matrix (written out, or in a file), or one value for all pairs."""
+    """Links between zones: each key is a matrix (written out, or in a file), or one value for all pairs."""
 
     delay: DelayOfPairs = Field(description="Propagation, one way.")
     rate: RateOfPairs = Field(None, description="Wire bits per second; unlimited when absent.")
     buffer: BufferOrUnlimited = Field(
         USUAL_BUFFER,
-        description="What may wait in front of each of these links, in wire bytes; 512KiB when absent.",
+        description="Buffer in front of each of these links, in wire bytes; 512KiB when absent.",
     )
     jitter: JitterOfPairs = Field(
         0,
         description="Standard deviation of the delay, which is normal and keeps the order; none when absent.",
     )
-    loss: LossOfPairs = Field(0, description="Share of packets that is lost; none when absent.")
+    loss: LossOfPairs = Field(0, description="Share of lost packets; none when absent.")
 
     @cached_property
     def matrices(self) -> dict[str, Matrix]:
@@ -64,7 +64,7 @@ class BetweenZones(SpecModel):
         return {key: matrix for key, matrix in found.items() if matrix is not None}
 
     def value(self, key: str, source: str, target: str) -> int | None:
-        """Return what holds from one zone to another."""
+        """Return the value from one zone to another."""
         matrix = self.matrices.get(key)
         if matrix is not None:
             return matrix.values[source, target]
@@ -73,27 +73,27 @@ class BetweenZones(SpecModel):
 
 
 class HostInZone(SpecModel):
-    """A host, and its link to the zone where that is not the uplink of all."""
+    """A host, and its own link to the zone."""
 
     zone: str = Field(description="One of the zones.")
-    uplink: Uplink | None = Field(None, description="Its own; that of the topology when absent.")
+    uplink: Uplink | None = Field(None, description="Its own uplink; that of the topology when absent.")
 
 
 class NodeInZone(LimitedNode):
     """A node on a host of its own in a zone, or on a host of `hosts`, and its limits."""
 
-    zone: str | None = Field(None, description="A zone, in which the node has a host of its own.")
+    zone: str | None = Field(None, description="A zone; the node gets a host of its own there.")
     host: str | None = Field(None, description="One of `hosts`.")
 
     @model_validator(mode="after")
     def _is_somewhere(self) -> NodeInZone:
         if (self.zone is None) == (self.host is None):
-            raise QuantityError("needs a zone or a host, and not both; write zone: us-east-1")
+            raise QuantityError("needs either a zone or a host; write zone: us-east-1")
         return self
 
     @property
     def at(self) -> str:
-        """The host or zone it is on."""
+        """Its host or zone."""
         return self.host or self.zone or ""
 
 
@@ -154,18 +154,18 @@ class Zones(Hosts):
 
     @property
     def switch_names(self) -> tuple[str, ...]:
-        """The zones without those in which no host stands: no packet would pass there."""
+        """The zones that have hosts; no packet passes the others."""
         used = set(self.placed.hosts.values())
         return tuple(zone for zone in self._zones if zone in used)
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The zones in which no host stands."""
+        """The zones without hosts."""
         used = set(self.placed.hosts.values())
         return tuple(zone for zone in self._zones if zone not in used)
 
     def network(self) -> Network:
-        """Return the zones as a graph, without those in which no host stands."""
+        """Return the zones as a graph, except those without hosts."""
         placed, between, own = self.placed, self.zones, self.hosts or {}
         zones = self.switch_names
         uplinks = {host: (own[host].uplink if host in own else None) or self.uplink for host in placed.hosts}
@@ -203,15 +203,16 @@ class Zones(Hosts):
                 differing = sorted(set(first[1].names) ^ set(matrix.names))
                 yield (
                     ("zones", key),
-                    f"has not the zones of {first[0]} ({some_of(differing)}); give both the same zones",
+                    f"does not have the zones of {first[0]} (differing: {some_of(differing)}); "
+                    "give both the same zones",
                 )
             first = first or (key, matrix)
         yield from self._delay_findings(raw)
         yield from place_findings(self._named_hosts, self._named_nodes, self._zones, "zone")
 
     def _delay_findings(self, raw: JsonValue) -> Iterator[Finding]:
-        """Yield pairs of used zones without a delay: such zones are one zone."""
-        remedy = "zones without a delay between them are one zone: make them one, or write a delay"
+        """Yield pairs of used zones without a delay, which would be one zone."""
+        remedy = "zones without a delay are one zone: write a delay, or merge them"
         matrix, written = self.zones.matrices.get("delay"), self.zones.delay
         used = set(self.placed.hosts.values())
         if matrix is None:
