@@ -34,7 +34,7 @@ def place_findings(data: JsonValue, path: Path, place: str, setting: Setting) ->
                 for (word,), parameters in items(element):
                     if value_at(parameters, "on") is not None:
                         name = shown(named[-1])
-                        yield (*inner, word, "on"), f"stands below {name} already; remove one of the two"
+                        yield (*inner, word, "on"), f"is below {name} already; remove one of the two"
 
 
 def on_findings(

@@ -42,7 +42,7 @@ def budget_findings(trials: JsonValue, conditions: Iterable[JsonValue]) -> Itera
 
 
 def _in_the_way(drained: list[tuple[Description, JsonValue]]) -> Iterator[tuple[str, str]]:
-    """Yield parameters that forbid to keep levels, each with its kind."""
+    """Yield parameters that do not work with kept levels, each with its kind."""
     for description, raw in drained:
         for key in description.kept_without:
             if value_at(raw, key) is not None:

@@ -76,7 +76,7 @@ class Condition(Places):
     )
 
     def interferences(self) -> list[Interference]:
-        """Return the interference as a list, whichever way it was written."""
+        """Return the interference as a list, also where it is written as one."""
         if self.interference is None:
             return []
         return self.interference if isinstance(self.interference, list) else [self.interference]

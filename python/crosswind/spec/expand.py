@@ -149,7 +149,7 @@ def _levels_findings(name: str, factor: list[Level] | Range, hypercube: bool) ->
     where = ("factors", name)
     if isinstance(factor, Range) and hypercube:
         if factor.count is not None:
-            yield (*where, "levels"), "has no meaning with a latin hypercube, which cuts the range; remove it"
+            yield (*where, "levels"), "has no effect with a latin hypercube, which cuts the range; remove it"
         return
     if isinstance(factor, Range) and factor.count is None:
         yield where, 'needs "levels", the number of them; add it'

@@ -71,7 +71,8 @@ class Experiment(SpecModel):
     trials: Trials
     published: PublishedEntry | None = Field(
         None,
-        description="Figures to stand beside the results: a name of the catalogue, or written out.",
+        description="Published results, shown beside the measured ones: a name of the catalogue, or written "
+        "out.",
     )
 
     # The content of `application`, read by the application's own model; set once the file has no errors.

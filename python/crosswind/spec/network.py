@@ -190,7 +190,7 @@ class Network:
     # --- places --------------------------------------------------------------------------------------------
 
     def wires(self, place: str, on: Sequence[str] | None) -> list[Link]:
-        """Return the links that elements at a place stand in front of, or just behind.
+        """Return the links next to a place: elements there are just in front of them, or just behind.
 
         Args:
             on: names that restrict the place; None: everywhere. An unknown name has no link.

@@ -388,7 +388,7 @@ def test_a_queue_of_products_is_another_one_on_links_of_other_rates() -> None:
         (
             ZONES,
             "link: {a: [delay: {time: 5ms, on: [h0]}]}",
-            'on stands below "a" already; remove one of the two',
+            'on is below "a" already; remove one of the two',
         ),
         (ZONES, "link: {a: [delay: 5]}", 'link.a[1]: delay "5" has no unit'),
         (ZONES, "link: {}", "link"),

@@ -208,7 +208,7 @@ def _partition(rule: Rule, scope: Scope) -> Iterator[Finding]:
             elif value is not None:
                 taken[value] = number
     if spots and rest != 1:
-        yield tuple(above.split(".")), f"{rest or 'none'} with {key}: {DEFAULT}; exactly one takes all others"
+        yield tuple(above.split(".")), f"has {rest or 'none'} with {key}: {DEFAULT}; write exactly one"
 
 
 DEFAULT = "default"

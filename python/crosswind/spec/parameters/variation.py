@@ -122,7 +122,7 @@ class Variation(SpecModel):
         None, description="The exact distribution, or the number of entries of a table; exact when absent."
     )
     order: Literal["keep", "free"] = Field(
-        "keep", description="Whether packets stay in order or may overtake; keep when absent."
+        "keep", description="`keep`: packets stay in order; `free`: they may overtake. keep when absent."
     )
     half_life_ns: PositiveDuration | None = Field(
         None,

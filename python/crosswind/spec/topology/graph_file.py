@@ -104,10 +104,10 @@ class GraphFile(SpecModel):
         return found
 
     def _link(self, edge: DrawnEdge) -> Link:
-        said = edge.attributes
+        attributes = edge.attributes
         if edge.source == edge.target:
             raise QuantityError("joins a node with itself; remove it")
-        cost = said.get("cost", 1)
+        cost = attributes.get("cost", 1)
         if isinstance(cost, str | bool) or int(cost) != cost or not 1 <= cost <= COST_MAX:
             raise QuantityError(
                 f"has cost {shown(cost)}, which is not a whole number from 1 to {COST_MAX}; write one"
@@ -115,19 +115,19 @@ class GraphFile(SpecModel):
         return Link(
             self.switches[edge.source],
             self.switches[edge.target],
-            self._rate(said),
+            self._rate(attributes),
             self._delay(edge),
-            read_room_or_unlimited(said["buffer"]) if "buffer" in said else self.buffer,
-            TIME.read(said["jitter"]) if "jitter" in said else 0,
-            read_parts_per_billion(said["loss"]) if "loss" in said else 0,
+            read_room_or_unlimited(attributes["buffer"]) if "buffer" in attributes else self.buffer,
+            TIME.read(attributes["jitter"]) if "jitter" in attributes else 0,
+            read_parts_per_billion(attributes["loss"]) if "loss" in attributes else 0,
             int(cost),
         )
 
-    def _rate(self, said: dict[str, Attribute]) -> int | None:
-        if "rate" in said:
-            return read_rate(said["rate"])
-        if "LinkSpeedRaw" in said:
-            raw = said["LinkSpeedRaw"]
+    def _rate(self, attributes: dict[str, Attribute]) -> int | None:
+        if "rate" in attributes:
+            return read_rate(attributes["rate"])
+        if "LinkSpeedRaw" in attributes:
+            raw = attributes["LinkSpeedRaw"]
             if isinstance(raw, str | bool) or not 1 <= raw < 2**63:
                 raise QuantityError(
                     f"has LinkSpeedRaw {shown(raw)}, which is not a rate in bit/s above zero; correct it"
