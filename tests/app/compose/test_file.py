@@ -143,9 +143,9 @@ def test_services_start_behind_what_they_depend_on() -> None:
         ("x-note: nothing", "network: {a: }", 'unknown key "network"'),
         ("x-note: nothing", "include: [more.yaml]", "cannot be read"),
         ("migrate: {image", "WEB: {image: a}\n  migrate: {image", "has the node web, which is that of"),
-        ("image: pg,", "image: pg, mem_limit: 1m,", "mem_limit 1048576 bytes do not hold a process"),
+        ("image: pg,", "image: pg, mem_limit: 1m,", "mem_limit 1048576 bytes are too few for a process"),
         ("image: pg,", "image: pg, mem_limit: 1TiB,", '"1TiB" is not a byte value; write such as 512m'),
-        ("image: pg,", "image: pg, cpus: 0,", '"0.0" is outside 0.01 to 1024 processors'),
+        ("image: pg,", "image: pg, cpus: 0,", '"0.0" is outside 0.01 to 1024 CPUs'),
         ("image: pg,", "image: pg, cpus: half,", '"half" is not a number of processors'),
         (
             "image: pg,",

@@ -222,7 +222,7 @@ def test_limits_of_services_are_limits_of_their_nodes(tmp_path: Path, web: str) 
             "memory: 1GiB",
             'topology.nodes.web: memory "1GiB" contradicts the 67108864B of compose\'s own files',
         ),
-        ("cpus: 1", 'topology.nodes.web: cpus "1" contradicts the 0.5 of compose\'s own files; leave one of'),
+        ("cpus: 1", 'topology.nodes.web: cpus "1" contradicts the 0.5 of compose\'s own files; remove one'),
     ],
 )
 def test_a_topology_that_limits_a_service_otherwise_is_refused(
