@@ -260,9 +260,9 @@ def test_what_is_wrong_with_it_is_told_with_line_column_rule_and_remedy(known: d
         "12000000ns",
         '8:77: [2].throttle: unknown key "urgnt"; did you mean "urgent"? (keys: rate, peak, buffer, burst, '
         "pause, urgent, strict, tell, on)",
-        '9:50: [3].throttle.urgent: item 2 "EF" is given twice; keep one of them',
+        '9:50: [3].throttle.urgent: item 2 "EF" is given twice; remove one of the two',
         '9:76: [3].throttle.tell.some: share "0%" is zero and has no effect; write a share above zero, '
-        "or leave it out",
+        "or remove it",
         '9:87: [3].throttle.on: item 1 "h7" is not a node or host; choose one of server, client, h0, h1',
         '10:11: : item 4 "throttle" is not an element with its parameters; write throttle: 5Mbit/s',
     ]
