@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from crosswind.app.traffic.summary import TrafficSummary
 from crosswind.fingerprint.measure.bulk import read_bulk, read_iperf3, read_nuttcp
 from crosswind.testbed import TestbedError
 
@@ -15,13 +16,13 @@ CAPTURED = APPS / "traffic" / "captured"
 
 
 def test_bulk_is_over_the_common_window_and_its_fastest_part_over_all_connections() -> None:
-    summary = json.loads((CAPTURED / "incast-streams.json").read_text())
+    summary = TrafficSummary.model_validate_json((CAPTURED / "incast-streams.json").read_bytes())
     found = read_bulk(summary)
-    window = [8 * connection["messages"]["window_bytes"] for connection in summary["connections"]]
+    window = [8 * connection.messages.window_bytes for connection in summary.connections]
     assert found.each_bps == pytest.approx(window)  # Of one second.
     assert found.goodput_bps == pytest.approx(sum(window))
     # Connections are measured together, so that their fastest parts need not be at one time.
-    each = [max(connection["messages"]["series"]) for connection in summary["connections"]]
+    each = [max(connection.messages.series) for connection in summary.connections]
     assert found.goodput_bps <= found.fastest_bps <= 80 * sum(each)
     # The series runs from the begin of the connections; a second of warm-up and what came after are left out.
     assert len(found.parts_bps) == 10

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
+from crosswind.app.traffic.summary import TrafficSummary
 from crosswind.fingerprint.measure.bulk import read_bulk
 from crosswind.fingerprint.measure.capacity import Capacity
 
 CAPTURED = Path(__file__).parents[1] / "app" / "traffic" / "captured"
-BULK = read_bulk(json.loads((CAPTURED / "incast-streams.json").read_text()))
+BULK = read_bulk(TrafficSummary.model_validate_json((CAPTURED / "incast-streams.json").read_bytes()))
 
 
 def test_unfairness_that_changes_sides_stays_unfair() -> None:

@@ -7,6 +7,7 @@ Each is an entry point of the group `crosswind.applications` that names a subcla
 from crosswind.app.base import Application, Load, Missing, Outcome, Stage
 from crosswind.app.demand import Demand
 from crosswind.app.find import find
+from crosswind.app.written import Facts
 from crosswind.spec.declared import Figure
 from crosswind.spec.installed import BrokenApplication, names
 
@@ -14,6 +15,7 @@ __all__ = [
     "Application",
     "BrokenApplication",
     "Demand",
+    "Facts",
     "Figure",
     "Load",
     "Missing",

@@ -4,10 +4,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from crosswind.app.demand import Demand
 from crosswind.app.requirements import Requirement
+from crosswind.app.written import Facts
 from crosswind.results.rows import Metric
 from crosswind.spec.declared import DeclaredApplication
 from crosswind.testbed.fabric import Process, RunningFabric
@@ -44,18 +45,18 @@ class Stage:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a load brought home.
+    """The result of a load.
 
     Attributes:
         operations: a file of single operations (docs/reference/contracts.md, section 4); None where the tool
-            keeps none. Their count, throughput and latencies become metrics without further ado.
+            records none. The runner computes their count, throughput and latencies.
         metrics: the other numbers of the trial, in ns, B, 1/s, B/s, bit/s, flop/s, count or 1.
-        facts: what was run and what the tool said of itself; kept with the trial, as JSON.
+        facts: what was run, and what the tool reported; stored with the trial, as JSON.
     """
 
     operations: Path | None
     metrics: tuple[Metric, ...]
-    facts: Mapping[str, Any]
+    facts: Facts
 
 
 class Load(ABC):

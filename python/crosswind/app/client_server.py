@@ -2,13 +2,15 @@
 package."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Collection, Sequence
+from typing import ClassVar
 
 from crosswind.app.base import Application, Load, Stage
 from crosswind.app.load import NS_PER_S, WINDOW_LEAD_S
 from crosswind.app.requirements import DebianPackages, Program
 from crosswind.app.server import stop_servers
+from crosswind.app.written import Facts
+from crosswind.spec.base import SpecModel
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process
 
@@ -18,6 +20,16 @@ TAIL_S = 30.0
 
 class OutputError(TestbedError):
     """What a tool printed is no result; the text says what it is instead."""
+
+
+class PrintedFacts(Facts):
+    """The facts of a tool whose result is a text.
+
+    Attributes:
+        printed: all that the client printed.
+    """
+
+    printed: str
 
 
 class ClientServer(Application):
@@ -30,7 +42,7 @@ class ClientServer(Application):
     tool: ClassVar[DebianPackages]
     ROLES: ClassVar[tuple[str, ...]] = ("server", "client")
 
-    def __init__(self, parameters: Any) -> None:
+    def __init__(self, parameters: SpecModel) -> None:
         super().__init__(parameters)
         self._servers: list[Process] = []
 
@@ -103,8 +115,3 @@ def check_length(tool: str, measured_s: float, asked_s: float) -> None:
     """
     if not 0.8 * asked_s <= measured_s <= 1.2 * asked_s + 1:
         raise OutputError(f"{tool}: says that it measured for {measured_s:g} s, asked were {asked_s:g} s")
-
-
-def facts(tool: str, parameters: Any, **more: Any) -> Mapping[str, Any]:
-    """Return the facts of a trial: the tool, what it was asked, and what it said."""
-    return {"tool": tool, "parameters": parameters.model_dump(), **more}

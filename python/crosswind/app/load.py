@@ -1,11 +1,11 @@
 """Start `crosswind-load` in a node, the way every application here does."""
 
-import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from crosswind.app.base import Load, Outcome, Stage
+from crosswind.app.load_summary import LoadSummary
 from crosswind.spec.declared import Figure
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.errors import TestbedError
@@ -37,12 +37,12 @@ def latency_figures(rate: float | None) -> tuple[Figure, ...]:
 
 
 class OperationsLoad(Load):
-    """A `crosswind-load` that keeps every operation."""
+    """A `crosswind-load` that records every operation."""
 
     def __init__(self, process: Process, samples: Path, summary: Path, warm_up_s: float, measured_s: float):
         self.process = process
         self.longest_s = warm_up_s + measured_s + TAIL_S
-        self._samples = samples
+        self.samples = samples
         self._summary = summary
         self._warm_up_s = warm_up_s
 
@@ -50,14 +50,17 @@ class OperationsLoad(Load):
         self.process.wait(max(0.0, self._warm_up_s - WINDOW_LEAD_S))
 
     def outcome(self) -> Outcome:
-        return Outcome(self._samples, (), json.loads(self._summary.read_text()))
+        return Outcome(self.samples, (), self.summary())
 
     def first_error(self) -> str | None:
         try:
-            error: str | None = json.loads(self._summary.read_text())["first_error"]
+            return self.summary().first_error
         except (FileNotFoundError, ValueError):
-            return None  # It was killed before it had written it, or in the middle of it.
-        return error
+            return None  # The load was killed before it had written its summary.
+
+    def summary(self) -> LoadSummary:
+        """Return what the load wrote at its end."""
+        return LoadSummary.model_validate_json(self._summary.read_bytes())
 
 
 def offer_load(
@@ -68,7 +71,7 @@ def offer_load(
     warm_up_ns: int,
     duration_ns: int | None,
     operations: int | None = None,
-) -> Load:
+) -> OperationsLoad:
     """Start a load on a node and return at once.
 
     Args:

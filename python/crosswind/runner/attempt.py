@@ -123,10 +123,10 @@ class Attempt:
                 self._name,
                 measured.node,
                 self._folder.path / "samples",
-                outcome.facts["parameters"],
+                outcome.facts.parameters,
             )
         metrics += store_monitors(
-            measured.measurement, outcome.facts, self._name, self._folder.path / "monitors"
+            measured.measurement, outcome.facts.as_json(), self._name, self._folder.path / "monitors"
         )
         return metrics
 

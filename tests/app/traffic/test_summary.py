@@ -3,44 +3,48 @@ hand."""
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from crosswind.app.traffic.summary import metrics_of
+from crosswind.app.traffic.summary import Moved, TrafficConnection, TrafficSummary, metrics_of
 from crosswind.testbed.errors import TestbedError
 
 CAPTURED = Path(__file__).parent / "captured"
 S = 1_000_000_000
 
 
-def captured(name: str) -> dict[str, Any]:
-    summary: dict[str, Any] = json.loads((CAPTURED / f"{name}.json").read_text())
-    return summary
+def captured(name: str) -> TrafficSummary:
+    return TrafficSummary.model_validate_json((CAPTURED / f"{name}.json").read_bytes())
 
 
-def values(summary: dict[str, Any]) -> dict[tuple[str | None, str], float]:
+def values(summary: TrafficSummary) -> dict[tuple[str | None, str], float]:
     return {(metric.node, metric.metric): metric.value for metric in metrics_of(summary)}
 
 
-def connection(number: int, window_bytes: int, **more: Any) -> dict[str, Any]:
-    return {
-        "connection": number,
-        "from": "a",
-        "to": "b",
-        "messages": {"window_bytes": window_bytes},
-        "answers": None,
-        "finished_ns": None,
-        "sender_cpu_ns": 0,
-        "receiver_cpu_ns": 0,
-        "retransmits": 0,
-        "rtt_us": 100,
-        **more,
-    }
+def connection(number: int, window_bytes: int, finished_ns: int | None = None) -> TrafficConnection:
+    return TrafficConnection(
+        connection=number,
+        sender="a",
+        receiver="b",
+        messages=Moved(total_bytes=window_bytes, window_bytes=window_bytes, part_ns=S, series=[]),
+        answers=None,
+        finished_ns=finished_ns,
+        sender_cpu_ns=0,
+        receiver_cpu_ns=0,
+        retransmits=0,
+        rtt_us=100,
+    )
 
 
-def summary(*connections: dict[str, Any], ended_ns: int | None) -> dict[str, Any]:
-    return {"connections": connections, "started_ns": 10 * S, "ended_ns": ended_ns, "not_started": 0}
+def summary(*connections: TrafficConnection, ended_ns: int | None) -> TrafficSummary:
+    return TrafficSummary(
+        parameters={}, connections=list(connections), started_ns=10 * S, ended_ns=ended_ns, not_started=0
+    )
+
+
+def test_what_is_stored_is_what_the_load_generator_wrote() -> None:
+    for name in ("incast-streams", "shuffle", "ring-ping-pong"):
+        assert captured(name).as_json() == json.loads((CAPTURED / f"{name}.json").read_text())
 
 
 def test_streams_are_added_up_over_the_window_that_they_share() -> None:

@@ -1,7 +1,6 @@
 """What workers of a training wrote, as they wrote it here (PyTorch 1.13 of Debian 12, three workers)."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -31,6 +30,10 @@ def test_the_parameters_of_a_width_are_those_of_the_tutorial() -> None:
     assert ASKED.gradient_bytes == 210_024
 
 
+def changed(worker: Worker, **values: object) -> Worker:
+    return worker.model_copy(update=values)
+
+
 def test_metrics_are_those_of_the_measured_steps(workers: list[Worker]) -> None:
     found = {(metric.node, metric.metric, metric.statistic): metric for metric in metrics_of(workers, ASKED)}
     measured = workers[0].steps[10:]
@@ -52,17 +55,17 @@ def test_steps_become_operations_with_the_warm_up_unmeasured(workers: list[Worke
 
 def test_a_loss_that_does_not_fall_or_is_no_number_fails_the_trial(workers: list[Worker]) -> None:
     for wrong in (2.5, float("nan"), float("inf")):
-        steps = tuple(replace(step, loss=wrong) for step in workers[0].steps[-3:])
-        bad = replace(workers[0], steps=workers[0].steps[:-3] + steps)
+        steps = tuple(step._replace(loss=wrong) for step in workers[0].steps[-3:])
+        bad = workers[0].steps[:-3] + steps
         with pytest.raises(TestbedError, match="nothing was learned"):
-            check([replace(worker, steps=bad.steps) for worker in workers], ASKED)
+            check([changed(worker, steps=bad) for worker in workers], ASKED)
 
 
 def test_workers_that_did_not_exchange_fail_the_trial(workers: list[Worker]) -> None:
     with pytest.raises(TestbedError, match="worker1: sent 5000 bytes in a step"):
-        check([workers[0], replace(workers[1], sent_bytes=100_000), workers[2]], ASKED)
+        check([workers[0], changed(workers[1], sent_bytes=100_000), workers[2]], ASKED)
     with pytest.raises(TestbedError, match="different networks"):
-        check([workers[0], replace(workers[1], weights_sha256="0"), workers[2]], ASKED)
+        check([workers[0], changed(workers[1], weights_sha256="0"), workers[2]], ASKED)
 
 
 def test_another_network_or_another_number_of_steps_fails_the_trial(workers: list[Worker]) -> None:

@@ -109,7 +109,7 @@ class Command(Application):
             lambda: self._start(stage, node, node, command),
             None if warm_up is None else lambda: self._start(stage, node, "warm-up", warm_up),
             stage.folder / node,
-            {"command": self._words(stage, node, command)},
+            self._words(stage, node, command),
         )
 
     def stop(self, stage: Stage) -> None:

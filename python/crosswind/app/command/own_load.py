@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from crosswind.app.base import Load, Outcome
 from crosswind.app.command.measured import NS_PER_S, MeasuredParameters
 from crosswind.app.command.metric import VALUE, OwnMetric
 from crosswind.app.command.result import NoResult, column_of, from_json, from_regex, statistics_of
+from crosswind.app.load_summary import Connection
+from crosswind.app.written import Facts
 from crosswind.results.rows import Metric
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError
@@ -25,15 +26,29 @@ _TEXT_BYTES_MAX = 64 << 20
 _NAMES_SHOWN = 12
 
 
+class OwnFacts(Facts):
+    """The facts of a trial.
+
+    Attributes:
+        command: the load, with its variables filled in.
+        elapsed_ns: from the end of the warm-up to the end of the load.
+        connections: of the load, where it writes them down.
+    """
+
+    command: list[str]
+    elapsed_ns: int
+    connections: list[Connection]
+
+
 class OwnLoad(Load):
     """The load of an application that its parameters describe.
 
     Args:
         parameters: what is measured.
         start: starts the load.
-        start_warm_up: starts the command that is to end before it; None without one.
+        start_warm_up: starts the warm-up command, which runs to its end before the load; None without one.
         folder: the working folder of the load.
-        facts: kept with the trial.
+        command: of the load, for the facts.
     """
 
     def __init__(
@@ -42,13 +57,13 @@ class OwnLoad(Load):
         start: Callable[[], Process],
         start_warm_up: Callable[[], Process] | None,
         folder: Path,
-        facts: Mapping[str, Any],
+        command: list[str],
     ) -> None:
         self.longest_s = parameters.longest_s * (1 if start_warm_up is None else 2)
         self._parameters = parameters
         self._start = start
         self._folder = folder
-        self._facts = facts
+        self._command = command
         self._warms_up_first = start_warm_up is not None
         self._began_ns = time.monotonic_ns()
         self.process = (start_warm_up or start)()
@@ -87,12 +102,12 @@ class OwnLoad(Load):
         return Outcome(
             None if operations is None else self._operations(operations.file),
             tuple(metrics),
-            {
-                **self._facts,
-                "parameters": {"rate": None if operations is None else operations.rate},
-                "elapsed_ns": elapsed_ns,
-                "connections": self._connections(),
-            },
+            OwnFacts(
+                command=self._command,
+                parameters={"rate": None if operations is None else operations.rate},
+                elapsed_ns=elapsed_ns,
+                connections=self._connections(),
+            ),
         )
 
     def _read(self, name: str, metric: OwnMetric, elapsed_ns: int) -> dict[str, float]:
@@ -139,8 +154,8 @@ class OwnLoad(Load):
             raise TestbedError(f'{where}: begins with "{header}"; its first line has to be {_OPERATIONS}')
         return path
 
-    def _connections(self) -> list[dict[str, Any]]:
-        """Return the ends of its connections as crosswind-load's summary has them; none if it tells none."""
+    def _connections(self) -> list[Connection]:
+        """Return the ends of its connections; none where the load does not write them down."""
         operations = self._parameters.operations
         if operations is None or operations.connections is None:
             return []
@@ -152,7 +167,7 @@ class OwnLoad(Load):
         for number, row in enumerate(rows, start=2):
             if len(row) != 3 or not row[0].isdecimal():
                 raise TestbedError(f"{where}:{number}: is not such as 0,10.77.0.4:40001,10.77.0.1:5432")
-        return [{"connection": int(n), "local": local, "remote": remote} for n, local, remote in rows]
+        return [Connection(connection=int(n), local=local, remote=remote) for n, local, remote in rows]
 
     def _file(self, name: str, where: str) -> Path:
         """Return a file that the load wrote; not one elsewhere that a link of it leads to."""

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from crosswind.app.base import Application, Load, Missing, Stage
 from crosswind.app.command.command_line import is_shell_line
@@ -94,7 +93,7 @@ class Compose(Application):
         yield from parameters.findings(nodes)
 
     @classmethod
-    def own_nodes(cls, raw: Any, document: Document) -> list[str]:
+    def own_nodes(cls, raw: object, document: Document) -> list[str]:
         return node_names(raw, document.named_file, document.files_below)
 
     @classmethod
@@ -196,7 +195,7 @@ class Compose(Application):
             lambda: self._start(stage, node, node, place.command),
             None if warm_up is None else lambda: self._start(stage, node, "warm-up", warm_up),
             place.folder,
-            {"command": place.command},
+            place.command,
         )
 
     def stop(self, stage: Stage) -> None:

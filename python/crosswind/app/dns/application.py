@@ -1,7 +1,7 @@
 """nsd and dnsperf as an application."""
 
 from collections.abc import Collection
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -9,6 +9,7 @@ from crosswind.app.base import Application, Load, Outcome, Stage
 from crosswind.app.dns import dnsperf, nsd
 from crosswind.app.load import NS_PER_S, TAIL_S, WINDOW_LEAD_S, await_listening
 from crosswind.app.server import stop_servers
+from crosswind.app.written import Facts
 from crosswind.results.rows import Metric
 from crosswind.spec.base import SpecModel
 from crosswind.spec.declared import Figure
@@ -109,6 +110,18 @@ class DnsParameters(SpecModel):
         return self
 
 
+class DnsFacts(Facts):
+    """The facts of a trial.
+
+    Attributes:
+        span_s: from the end of the warm-up to the last whole interval.
+        refusals: answers with a code other than NOERROR, by code.
+    """
+
+    span_s: float
+    refusals: dict[str, int]
+
+
 class Dns(Application):
     """`nsd` on the node `server`, `dnsperf` on the node `client`."""
 
@@ -191,12 +204,12 @@ class DnsperfLoad(Load):
                 f"{self.process}: {dnsperf.refusals_text(measured)} among {answers} answers, more than the "
                 f"share of {REFUSED_SHARE_MAX:g}; every name that it asks for is in the zone"
             )
-        facts: dict[str, Any] = {
-            "tool": "dnsperf",
-            "parameters": self._asked.model_dump(mode="json"),
-            "span_s": measured.span_s,
-            "refusals": dict(measured.refusals),
-        }
+        facts = DnsFacts(
+            tool="dnsperf",
+            parameters=self._asked.model_dump(mode="json"),
+            span_s=measured.span_s,
+            refusals=dict(measured.refusals),
+        )
         return Outcome(None, tuple(self._metrics(measured)), facts)
 
     def _metrics(self, measured: dnsperf.Measured) -> list[Metric]:

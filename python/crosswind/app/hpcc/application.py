@@ -12,6 +12,7 @@ from crosswind.app.hpcc.output_file import check_asked, read_report
 from crosswind.app.hpcc.parameters import HpccParameters, Misfit, misfits
 from crosswind.app.numbered import first_missing, numbered
 from crosswind.app.requirements import DebianPackages
+from crosswind.app.written import Facts
 from crosswind.spec.declared import Figure
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process
@@ -21,6 +22,18 @@ ROLE = "rank"
 # One node is no cluster: nothing of HPCC would cross the network.
 LEAST_NODES = 2
 PACKAGES = DebianPackages("hpcc", packages=("openmpi-bin", "hpcc"), programs=("orterun", "orted", "hpcc"))
+
+
+class HpccFacts(Facts):
+    """The facts of a trial.
+
+    Attributes:
+        summary: of HPCC, with numbers as numbers.
+        sections_s: how long each test took, whole s.
+    """
+
+    summary: dict[str, int | float | str]
+    sections_s: dict[str, int]
 
 
 class HpccLoad(Load):
@@ -47,12 +60,12 @@ class HpccLoad(Load):
             grid=asked.grid_on(self._nodes),
             ranks=asked.ranks(self._nodes),
         )
-        facts = {
-            "tool": "hpcc",
-            "parameters": asked.model_dump(mode="json"),
-            "summary": facts_of(report.summary),
-            "sections_s": report.sections_s,
-        }
+        facts = HpccFacts(
+            tool="hpcc",
+            parameters=asked.model_dump(mode="json"),
+            summary=facts_of(report.summary),
+            sections_s=report.sections_s,
+        )
         return Outcome(None, metrics_of(report.summary), facts)
 
     def first_error(self) -> str | None:

@@ -10,13 +10,13 @@ from crosswind.app.client_server import (
     OutputError,
     ToolLoad,
     check_length,
-    facts,
     whole_seconds,
 )
 from crosswind.app.iperf3.report import Report, error_of, parse_report
 from crosswind.app.load import NS_PER_S, await_listening
 from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.app.streams import FAIRNESS, GOODPUT, goodput_metrics
+from crosswind.app.written import Facts
 from crosswind.results.rows import Metric
 from crosswind.spec.base import SpecModel
 from crosswind.spec.declared import Figure
@@ -76,6 +76,16 @@ class Iperf3Parameters(SpecModel):
         return self
 
 
+class Iperf3Facts(Facts):
+    """The facts of a trial.
+
+    Attributes:
+        report: of the client, as it printed it.
+    """
+
+    report: str
+
+
 class Iperf3(ClientServer):
     """`iperf3 -s` on the node `server`, `iperf3 -c` on the node `client`."""
 
@@ -130,9 +140,8 @@ class _Iperf3Load(ToolLoad):
         check_length("iperf3", report.seconds, self._asked.duration_ns / NS_PER_S)
         if report.received_bytes == 0:
             raise OutputError("iperf3: not one byte arrived in the measured phase; is the path cut?")
-        return Outcome(
-            None, tuple(_metrics(report, self._asked)), facts("iperf3", self._asked, report=printed)
-        )
+        facts = Iperf3Facts(tool="iperf3", parameters=self._asked.model_dump(mode="json"), report=printed)
+        return Outcome(None, tuple(_metrics(report, self._asked)), facts)
 
     def first_error(self) -> str | None:
         return error_of(self._printed())

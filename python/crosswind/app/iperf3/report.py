@@ -10,6 +10,9 @@ from typing import Any
 
 from crosswind.app.client_server import OutputError
 
+# A JSON object, as iperf3 prints it.
+Raw = dict[str, Any]
+
 
 @dataclass(frozen=True)
 class Stream:
@@ -76,7 +79,7 @@ def error_of(printed: str) -> str | None:
     return None if said is None else f"iperf3: {said}"
 
 
-def _object(printed: str) -> dict[str, Any]:
+def _object(printed: str) -> Raw:
     if not printed.strip():
         raise OutputError("iperf3: printed no report")
     try:
@@ -90,7 +93,7 @@ def _object(printed: str) -> dict[str, Any]:
     return raw
 
 
-def _report(raw: dict[str, Any]) -> Report:
+def _report(raw: Raw) -> Report:
     end, asked = raw["end"], raw["start"]["test_start"]
     received, cpu = end["sum_received"], end["cpu_utilization_percent"]
     streams = tuple(_udp(one["udp"]) if "udp" in one else _tcp(one) for one in end["streams"])
@@ -107,7 +110,7 @@ def _report(raw: dict[str, Any]) -> Report:
     )
 
 
-def _tcp(stream: dict[str, Any]) -> Stream:
+def _tcp(stream: Raw) -> Stream:
     sender = stream["sender"]
     # With the server as sender the client does not learn its samples, and prints 0.
     rtt = tuple(float(sender.get(f"{which}_rtt", 0)) for which in ("mean", "min", "max"))
@@ -120,7 +123,7 @@ def _tcp(stream: dict[str, Any]) -> Stream:
     )
 
 
-def _udp(stream: dict[str, Any]) -> Stream:
+def _udp(stream: Raw) -> Stream:
     # `bytes` of a stream are what was sent, whichever side's report it is; only losses are the receiver's.
     lost_share = stream["lost_packets"] / stream["packets"] if stream["packets"] else 0.0
     return Stream(

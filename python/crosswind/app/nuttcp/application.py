@@ -14,8 +14,8 @@ from crosswind.app.base import Load, Outcome, Stage
 from crosswind.app.client_server import (
     ClientServer,
     OutputError,
+    PrintedFacts,
     ToolLoad,
-    facts,
     whole_seconds,
 )
 from crosswind.app.load import NS_PER_S, READY_S
@@ -170,7 +170,8 @@ class _NuttcpLoad(ToolLoad):
         if not any(transfer.received_bytes for transfer in transfers):
             raise OutputError("nuttcp: not one byte arrived; is the path cut?")
         metrics = _metrics(transfers, self._asked)
-        return Outcome(None, tuple(metrics), facts("nuttcp", self._asked, printed=printed))
+        facts = PrintedFacts(tool="nuttcp", parameters=self._asked.model_dump(mode="json"), printed=printed)
+        return Outcome(None, tuple(metrics), facts)
 
 
 def parse_all(printed: str, streams: int, asked_s: int) -> list[Transfer]:

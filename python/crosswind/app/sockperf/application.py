@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from crosswind.app.base import Load, Outcome, Stage
-from crosswind.app.client_server import ClientServer, OutputError, ToolLoad, facts
+from crosswind.app.client_server import ClientServer, OutputError, PrintedFacts, ToolLoad
 from crosswind.app.load import NS_PER_S, WINDOW_LEAD_S, await_listening
 from crosswind.app.requirements import DebianPackages
 from crosswind.app.sockperf.log import RoundTrip, complaint_of, parse_log, parse_summary
@@ -136,7 +136,8 @@ class _SockperfLoad(ToolLoad):
             Metric("client", "duplicated", "count", "count", summary.duplicated),
             Metric("client", "out-of-order", "count", "count", summary.out_of_order),
         ]
-        return Outcome(operations, tuple(metrics), facts("sockperf", self._asked, printed=printed))
+        facts = PrintedFacts(tool="sockperf", parameters=self._asked.model_dump(mode="json"), printed=printed)
+        return Outcome(operations, tuple(metrics), facts)
 
     def first_error(self) -> str | None:
         return complaint_of(self._printed())

@@ -1,10 +1,8 @@
 """Traffic among all nodes: a `crosswind-load traffic-serve` on each, and one `traffic` that directs them."""
 
-import json
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any
 
 from crosswind.app.base import Application, Load, Outcome, Stage
 from crosswind.app.load import TAIL_S, UNBOUNDED_S, WINDOW_LEAD_S, await_listening, latency_figures, seconds
@@ -12,7 +10,7 @@ from crosswind.app.requirements import OwnProgram
 from crosswind.app.server import stop_servers
 from crosswind.app.streams import FAIRNESS, GOODPUT
 from crosswind.app.traffic.parameters import NS_PER_S, TrafficParameters
-from crosswind.app.traffic.summary import metrics_of
+from crosswind.app.traffic.summary import TrafficSummary, metrics_of
 from crosswind.spec.declared import Figure
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.fabric import Process
@@ -121,7 +119,7 @@ class _TrafficLoad(Load):
             self.process.wait(max(0.0, opens_s - time.monotonic()))
 
     def outcome(self) -> Outcome:
-        summary: Mapping[str, Any] = json.loads(self._summary.read_text())
+        summary = TrafficSummary.model_validate_json(self._summary.read_bytes())
         operations = self._samples if self._asked.has_messages else None
         return Outcome(operations, tuple(metrics_of(summary)), summary)
 

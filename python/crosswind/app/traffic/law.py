@@ -1,6 +1,6 @@
 """How long messages are, in the experiment file: a size, or a law with its parameters."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
@@ -66,7 +66,7 @@ class ParetoLaw(SpecModel):
 _LAWS = ("uniform", "exponential", "pareto")
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     if value == WEB_SEARCH:
         return "name"
     for law in _LAWS:

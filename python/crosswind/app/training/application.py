@@ -11,6 +11,7 @@ from crosswind.app.requirements import DebianPackages
 from crosswind.app.requirements.checksum import identity
 from crosswind.app.training.parameters import TrainingParameters
 from crosswind.app.training.result import check, metrics_of, operations_csv, read_worker
+from crosswind.app.written import Facts
 from crosswind.spec.declared import Figure
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError
@@ -36,6 +37,20 @@ TORCH = DebianPackages(
 PYTHON = Path("/usr/bin/python3")
 
 
+class TrainingFacts(Facts):
+    """The facts of a trial.
+
+    Attributes:
+        workers: how many trained together.
+        weights_sha256: of the trained network.
+        losses: of worker0, for each step, the warm-up's included.
+    """
+
+    workers: int
+    weights_sha256: str
+    losses: list[float]
+
+
 class TrainingLoad(Load):
     """The steps of all workers; the end of worker0 is the end of all."""
 
@@ -59,14 +74,14 @@ class TrainingLoad(Load):
         check(workers, asked)
         operations = self._folder / "steps.csv"
         operations.write_text(operations_csv(workers[0], asked))
-        facts = {
-            "tool": "torch",
-            "version": workers[0].torch,
-            "parameters": asked.model_dump(mode="json"),
-            "workers": len(workers),
-            "weights_sha256": workers[0].weights_sha256,
-            "losses": [step.loss for step in workers[0].steps],
-        }
+        facts = TrainingFacts(
+            tool="torch",
+            version=workers[0].torch,
+            parameters=asked.model_dump(mode="json"),
+            workers=len(workers),
+            weights_sha256=workers[0].weights_sha256,
+            losses=[step.loss for step in workers[0].steps],
+        )
         return Outcome(operations, metrics_of(workers, asked), facts)
 
 

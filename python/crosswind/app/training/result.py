@@ -2,13 +2,14 @@
 
 import csv
 import io
-import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
+
+from pydantic import ValidationError
 
 from crosswind.app.training.parameters import TrainingParameters
+from crosswind.app.written import Written
 from crosswind.results.rows import Metric
 from crosswind.testbed.errors import TestbedError
 
@@ -17,22 +18,23 @@ NS_PER_S = 1_000_000_000
 _LAST_SHARE = 0.1
 
 
-@dataclass(frozen=True)
-class Step:
-    """One step of a worker; instants on CLOCK_MONOTONIC, its loss on its own batch."""
+class Step(NamedTuple):
+    """One step of a worker: its instants on CLOCK_MONOTONIC, and the loss on its own batch."""
 
     started_ns: int
     finished_ns: int
     loss: float
 
 
-@dataclass(frozen=True)
-class Worker:
-    """What one worker wrote.
+class Worker(Written):
+    """The result of one worker.
 
     Attributes:
-        steps: all of them, the warm-up's too.
-        received_bytes, sent_bytes, cpu_ns: of its node's interface and of its process, in the measured steps.
+        torch: the version of PyTorch.
+        parameters: of the network: their number.
+        steps: all of them, the warm-up's included.
+        received_bytes, sent_bytes: through the interface of its node, in the measured steps.
+        cpu_ns: CPU time of its process, in the measured steps.
         weights_sha256: of the trained network.
     """
 
@@ -47,14 +49,13 @@ class Worker:
 
 
 def read_worker(text: str) -> Worker:
-    """Return what a worker wrote.
+    """Return the result of a worker from its file.
 
-    Raises: TestbedError: it ends early, or is something else.
+    Raises: TestbedError: the file ends early, or is something else.
     """
     try:
-        read: dict[str, Any] = json.loads(text)
-        return Worker(**{**read, "steps": tuple(Step(*step) for step in read["steps"])})
-    except (ValueError, TypeError, KeyError) as error:
+        return Worker.model_validate_json(text)
+    except ValidationError as error:
         raise TestbedError(f"training: the result of a worker cannot be read: {error}") from error
 
 

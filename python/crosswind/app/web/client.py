@@ -1,13 +1,14 @@
 """The two clients of a web server, as loads: our own, and vegeta."""
 
 import time
-from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+
+from pydantic import JsonValue
 
 from crosswind.app.base import Load, Outcome
-from crosswind.app.load import NS_PER_S, TAIL_S, WINDOW_LEAD_S
+from crosswind.app.load import NS_PER_S, TAIL_S, WINDOW_LEAD_S, OperationsLoad
 from crosswind.app.web import vegeta
+from crosswind.app.written import Facts
 from crosswind.results.rows import Metric
 from crosswind.testbed.fabric import Process
 
@@ -18,9 +19,9 @@ def transfer(node: str, payload_bytes: int, span_ns: int) -> Metric:
 
 
 class OwnClient(Load):
-    """`crosswind-load http`: an operations load that says as well how much it was given."""
+    """`crosswind-load http`: its operations, and the rate at which payload arrived."""
 
-    def __init__(self, load: Load) -> None:
+    def __init__(self, load: OperationsLoad) -> None:
         self._load = load
         self.process = load.process
         self.longest_s = load.longest_s
@@ -29,22 +30,32 @@ class OwnClient(Load):
         self._load.await_measured_phase()
 
     def outcome(self) -> Outcome:
-        outcome = self._load.outcome()
-        said = outcome.facts
-        span_ns = said["finished_ns"] - said["started_ns"]
-        return replace(outcome, metrics=(transfer(self.process.node, said["payload_bytes"], span_ns),))
+        summary = self._load.summary()
+        span_ns = summary.finished_ns - summary.started_ns
+        metrics = (transfer(self.process.node, summary.payload_bytes, span_ns),)
+        return Outcome(self._load.samples, metrics, summary)
 
     def first_error(self) -> str | None:
         return self._load.first_error()
 
 
+class VegetaFacts(Facts):
+    """The facts of a trial: those of `vegeta.Totals`, which are of the measured phase."""
+
+    operations: int
+    errors: int
+    payload_bytes: int
+    span_ns: int
+    first_error: str | None
+
+
 class Vegeta(Load):
-    """A `vegeta attack` whose results are written as a table when it has ended.
+    """A `vegeta attack`, whose results are written as a table when it has ended.
 
     Args:
         table: that file.
         rate: hits per second; None in a closed loop.
-        parameters: what it was asked for, for the facts.
+        parameters: of the trial, for the facts.
     """
 
     def __init__(
@@ -55,7 +66,7 @@ class Vegeta(Load):
         rate: float | None,
         warm_up_ns: int,
         duration_ns: int,
-        parameters: dict[str, Any],
+        parameters: dict[str, JsonValue],
     ) -> None:
         self.process = process
         self.longest_s = (warm_up_ns + duration_ns) / NS_PER_S + TAIL_S
@@ -78,7 +89,15 @@ class Vegeta(Load):
                 warm_up_ns=self._warm_up_ns,
             )
         vegeta.check(totals)
-        facts = {"tool": "vegeta", "parameters": self._parameters} | asdict(totals)
+        facts = VegetaFacts(
+            tool="vegeta",
+            parameters=self._parameters,
+            operations=totals.operations,
+            errors=totals.errors,
+            payload_bytes=totals.payload_bytes,
+            span_ns=totals.span_ns,
+            first_error=totals.first_error,
+        )
         return Outcome(
             operations, (transfer(self.process.node, totals.payload_bytes, totals.span_ns),), facts
         )

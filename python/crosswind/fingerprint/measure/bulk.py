@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import accumulate, zip_longest
@@ -16,7 +16,7 @@ from crosswind.analysis.network.transfers import BulkPart
 from crosswind.app.iperf3.report import parse_report
 from crosswind.app.nuttcp.application import all_clients, by_stream, parse_all
 from crosswind.app.nuttcp.output import Transfer, parse_intervals
-from crosswind.app.traffic.summary import metrics_of
+from crosswind.app.traffic.summary import TrafficSummary, metrics_of
 from crosswind.fingerprint.measure.ends import BULK_PORT, Ends, Running, Tool
 from crosswind.stats import jain_index
 from crosswind.testbed import TestbedError
@@ -136,7 +136,9 @@ def _traffic(
         with Running(ends.near, command) as running:
             summary = f"{folder}/{_SUMMARY}"
             yield BulkUnderWay(
-                running, duration_s + _END_S, lambda _: read_bulk(json.loads(ends.near.read(summary)))
+                running,
+                duration_s + _END_S,
+                lambda _: read_bulk(TrafficSummary.model_validate_json(ends.near.read(summary))),
             )
 
 
@@ -233,17 +235,16 @@ def _nuttcp(
             )
 
 
-def read_bulk(summary: Mapping[str, Any]) -> Bulk:
+def read_bulk(summary: TrafficSummary) -> Bulk:
     """Return what the summary of `crosswind-load traffic` says (docs/reference/contracts.md, section 4)."""
     values = {(row.metric, row.statistic): row.value for row in metrics_of(summary)}
-    connections = summary["connections"]
-    counted = [connection["messages"] for connection in connections]
-    parts = zip_longest(*(one["series"] for one in counted), fillvalue=0)
-    parts_bps = [8e9 * sum(part) / counted[0]["part_ns"] for part in parts]
-    asked = summary["parameters"]
-    begin, end = (
-        round(at / asked["part"]) for at in (asked["warm_up"], asked["warm_up"] + asked["duration"])
-    )
+    connections, options = summary.connections, summary.options
+    if summary.ended_ns is None or options.duration is None:
+        raise TestbedError("traffic: ended by a count of messages; its rate over time is unknown")
+    counted = [connection.messages for connection in connections]
+    parts = zip_longest(*(one.series for one in counted), fillvalue=0)
+    parts_bps = [8e9 * sum(part) / counted[0].part_ns for part in parts]
+    begin, end = (round(at / options.part) for at in (options.warm_up, options.warm_up + options.duration))
     return Bulk(
         tool="traffic",
         goodput_bps=values["goodput", "mean"],
@@ -252,13 +253,13 @@ def read_bulk(summary: Mapping[str, Any]) -> Bulk:
         retransmits=round(values["retransmits", "count"]),
         fastest_bps=max(parts_bps),
         parts_bps=parts_bps[begin:end],
-        rtt_us=[connection["rtt_us"] for connection in connections],
-        sender_cpu_s=[connection["sender_cpu_ns"] / 1e9 for connection in connections],
-        receiver_cpu_s=[connection["receiver_cpu_ns"] / 1e9 for connection in connections],
-        window_s=(summary["ended_ns"] - summary["started_ns"]) / 1e9,
-        moved_bytes=sum(one["total_bytes"] for one in counted),
-        began_ns=summary["started_ns"],
-        ended_ns=summary["ended_ns"],
+        rtt_us=[connection.rtt_us for connection in connections],
+        sender_cpu_s=[connection.sender_cpu_ns / 1e9 for connection in connections],
+        receiver_cpu_s=[connection.receiver_cpu_ns / 1e9 for connection in connections],
+        window_s=(summary.ended_ns - summary.started_ns) / 1e9,
+        moved_bytes=sum(one.total_bytes for one in counted),
+        began_ns=summary.started_ns,
+        ended_ns=summary.ended_ns,
     )
 
 

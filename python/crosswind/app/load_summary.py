@@ -1,0 +1,32 @@
+"""The summary that `crosswind-load` writes of single operations (docs/reference/contracts.md, section 4)."""
+
+from crosswind.app.written import Facts, Written
+
+
+class Connection(Written):
+    """One connection of a load, by its two ends, such as `10.77.0.4:40001`."""
+
+    connection: int
+    local: str
+    remote: str
+
+
+class LoadSummary(Facts):
+    """What a load did.
+
+    Attributes:
+        started_ns: start of the measured phase, CLOCK_MONOTONIC.
+        finished_ns: its end.
+        payload_bytes: of the bodies of measured requests of `http`; 0 for the other loads.
+        first_error: None where there was none.
+    """
+
+    started_ns: int
+    finished_ns: int
+    operations: int
+    errors: int
+    payload_bytes: int
+    first_error: str | None
+    not_started: int
+    ended_by: str
+    connections: list[Connection]
