@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 
 from crosswind.app.spark.event_log import Stage, Task, read_stages
+from crosswind.app.spark.jobs.outcome import JobOutcome, Part
+from crosswind.app.spark.jobs.plan import Plan
+from crosswind.app.spark.jobs.size import Records
 from crosswind.app.spark.metrics import facts_of, metrics_of
 from crosswind.results.rows import Metric
 from crosswind.testbed.errors import TestbedError
@@ -78,13 +81,8 @@ def test_the_node_of_the_slowest_task_is_named_and_charged_for_it() -> None:
     # beyond one and a half.
     tasks = [task("worker0", 100), task("worker1", 100), task("worker0", 110), task("worker1", 315)]
     stage = Stage(4, "text", None, 0, 400 * MS, tasks, failed_tasks=1)
-    brought = {
-        "started_ns": 5,
-        "finished_ns": 1005,
-        "parts": [{"name": "q3", "time_ns": 900}],
-        "validation": {},
-    }
-    metrics = metrics_of(brought, [stage], ["worker0", "worker1"])
+    outcome = JobOutcome(5, 1005, [Part("q3", 900)], {})
+    metrics = metrics_of(outcome, [stage], ["worker0", "worker1"])
     assert {
         Metric(None, "job.time", "ns", "total", 1000),
         Metric(None, "part.q3.time", "ns", "total", 900),
@@ -102,8 +100,28 @@ def test_the_node_of_the_slowest_task_is_named_and_charged_for_it() -> None:
 
 
 def test_the_facts_of_a_trial_have_every_stage_with_its_slowest_task(lines: list[str]) -> None:
-    plan = {"workload": "terasort", "measured": {"records": 200_000}, "conf": {"spark.executor.cores": "1"}}
-    brought = {"started_ns": 0, "finished_ns": 9, "parts": [], "validation": {"checksum": "f"}}
-    facts = facts_of(plan, brought, read_stages(lines, "measured"))
-    assert facts["parameters"] == {"workload": "terasort", "records": 200_000}
-    assert [stage["slowest_on"] for stage in facts["stages"]] == ["worker0", "worker0", "worker1"]
+    size = Records(partitions=4, records=200_000)
+    plan = Plan(
+        workload="terasort",
+        seed=1,
+        master="spark://master:7077",
+        workers=2,
+        executors_wait_s=90,
+        storage="file:///storage",
+        warm_up_runs=1,
+        warm_up=size,
+        measured=size,
+        begin="begin",
+        outcome="outcome.json",
+        conf={"spark.executor.cores": "1"},
+    )
+    assert Plan.read(plan.text()) == plan
+    outcome = JobOutcome(0, 9, [Part("q3", 5)], {"checksum": "f"})
+    assert JobOutcome.read(outcome.text()) == outcome
+    facts = facts_of(plan, outcome, read_stages(lines, "measured"))
+    assert facts.parameters == {"workload": "terasort", "partitions": 4, "records": 200_000}
+    assert [stage.slowest_on for stage in facts.stages] == ["worker0", "worker0", "worker1"]
+    stored = facts.as_json()
+    assert set(stored) == {
+        "parameters", "configuration", "started_ns", "finished_ns", "validation", "stages",
+    }  # fmt: skip

@@ -6,6 +6,7 @@ from pydantic import ValidationError
 from crosswind.app import find
 from crosswind.app.spark import SparkParameters
 from crosswind.app.spark.cluster import workers_of
+from crosswind.app.spark.jobs.size import Pages, Points, QueryNumbers, Records
 
 
 def read(**asked: object) -> SparkParameters:
@@ -13,15 +14,14 @@ def read(**asked: object) -> SparkParameters:
 
 
 def test_each_workload_has_a_size_without_being_told() -> None:
-    assert read(workload="terasort").size == {"records": 1_000_000}
-    assert read(workload="kmeans", clusters=5).size == {
-        "records": 100_000,
-        "iterations": 3,
-        "clusters": 5,
-        "dimensions": 20,
-    }
-    assert read(workload="tpcds").size == {"queries": [65, 68, 82]}
-    assert read(workload="tpch", queries=[1]).size == {"queries": [1]}
+    assert read(workload="terasort").size(4, "") == Records(4, 1_000_000)
+    assert read(workload="kmeans", clusters=5).size(4, "") == Points(4, 100_000, 3, 5, 20)
+    assert read(workload="pagerank").size(4, "") == Pages(4, 50_000, 3)
+    assert read(workload="tpcds").size(4, "/tables") == QueryNumbers(4, [65, 68, 82], "/tables")
+    assert read(workload="tpch", queries=[1]).size(4, "/tables") == QueryNumbers(4, [1], "/tables")
+    # A warm-up takes a tenth of the records, rounded up, and all queries.
+    assert read(workload="sort", records=11).size(4, "", part=10) == Records(4, 2)
+    assert read(workload="tpch", queries=[1]).size(4, "", part=10) == QueryNumbers(4, [1], "")
 
 
 @pytest.mark.parametrize(

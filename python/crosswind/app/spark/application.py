@@ -46,8 +46,8 @@ class Spark(Application):
         return None if self.parameters.storage == "local" else self.parameters.storage
 
     def figures(self) -> tuple[Figure, ...]:
-        asked = self.parameters.size.get("queries", [])
-        queries = asked if len(asked) <= QUERIES_SHOWN else []
+        numbers = self.parameters.query_numbers
+        queries = numbers if len(numbers) <= QUERIES_SHOWN else []
         return (
             Figure("job.time", "total", "ns", "job time", "lower"),
             *(

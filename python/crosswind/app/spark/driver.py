@@ -1,12 +1,9 @@
-"""The driver of a trial as a load: its plan, its start, the word to begin, what it brought home."""
+"""The driver of a trial as a load: its plan, its start, the signal to begin, its outcome."""
 
 import gzip
-import json
 import shutil
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from crosswind.app.base import Load, Outcome, Stage
 from crosswind.app.spark import programs
@@ -16,6 +13,8 @@ from crosswind.app.spark.driver_errors import first_cause
 from crosswind.app.spark.event_log import read_stages
 from crosswind.app.spark.files import copy_jobs, make_folder
 from crosswind.app.spark.hdfs import Hdfs
+from crosswind.app.spark.jobs.outcome import JobOutcome
+from crosswind.app.spark.jobs.plan import Plan
 from crosswind.app.spark.metrics import facts_of, metrics_of
 from crosswind.app.spark.parameters import SparkParameters
 from crosswind.testbed.errors import TestbedError
@@ -58,7 +57,7 @@ class Driver(Load):
             make_folder(stage, made)
         copy_jobs(stage, folder)
         plan = folder / "plan.json"
-        plan.write_text(json.dumps(self._plan()))
+        plan.write_text(self._plan().text())
         plan.chmod(0o644)
         command = [programs.python(), "-m", "jobs.driver", plan]
         env = self._cluster.environment(CLIENT)
@@ -78,7 +77,7 @@ class Driver(Load):
                 raise TestbedError(f"{self.process}: did not begin within {BEGIN_S:g} s of the word to begin")
 
     def outcome(self) -> Outcome:
-        brought = json.loads(self._outcome.read_text())
+        measured = JobOutcome.read(self._outcome.read_text())
         (log,) = self._events.glob("app-*")
         with log.open("rb") as plain, gzip.open(self.process.stdout.parent / "events.jsonl.gz", "wb") as kept:
             shutil.copyfileobj(plain, kept)
@@ -86,46 +85,35 @@ class Driver(Load):
             stages = read_stages(lines, phase="measured")
         if not stages:
             raise TestbedError(f"{self.process}: its event log has no stage of the measured run")
-        return Outcome(
-            None, metrics_of(brought, stages, self._cluster.workers), facts_of(self._plan(), brought, stages)
-        )
+        metrics = metrics_of(measured, stages, self._cluster.workers)
+        return Outcome(None, metrics, facts_of(self._plan(), measured, stages))
 
     def first_error(self) -> str | None:
         return first_cause(self.process.complained(), self._asked.workload)
 
-    def _plan(self) -> dict[str, Any]:
-        asked = self._asked
+    def _plan(self) -> Plan:
+        asked, partitions, tables = self._asked, self._partitions, str(self._tables)
         local = f"file://{self._stage.folder}/storage"
-        return {
-            "workload": asked.workload,
-            "seed": self._stage.seed,
-            "master": self._cluster.url,
-            "workers": len(self._cluster.workers),
-            "executors_wait_s": EXECUTORS_S,
-            "storage": f"{self._hdfs.uri}/storage" if self._hdfs is not None else local,
-            "warm_up_runs": asked.warm_up_runs,
-            "warm_up": self._warm_up_size,
-            "measured": self._size,
-            "begin": str(self._begin),
-            "outcome": str(self._outcome),
-            "conf": self._conf(),
-        }
-
-    @property
-    def _size(self) -> dict[str, Any]:
-        size: dict[str, Any] = self._asked.size | {"partitions": self._partitions}
-        return size if self._tables is None else size | {"tables": str(self._tables)}
-
-    @property
-    def _warm_up_size(self) -> dict[str, Any]:
-        size = self._size
-        return size | ({"records": -(-size["records"] // _WARM_UP_PART)} if "records" in size else {})
+        return Plan(
+            workload=asked.workload,
+            seed=self._stage.seed,
+            master=self._cluster.url,
+            workers=len(self._cluster.workers),
+            executors_wait_s=EXECUTORS_S,
+            storage=f"{self._hdfs.uri}/storage" if self._hdfs is not None else local,
+            warm_up_runs=asked.warm_up_runs,
+            warm_up=asked.size(partitions, tables, _WARM_UP_PART),
+            measured=asked.size(partitions, tables),
+            begin=str(self._begin),
+            outcome=str(self._outcome),
+            conf=self._conf(),
+        )
 
     @property
     def _partitions(self) -> int:
         return self._asked.partitions or 2 * self._asked.cores * len(self._cluster.workers)
 
-    def _conf(self) -> Mapping[str, str]:
+    def _conf(self) -> dict[str, str]:
         cluster, asked = self._cluster, self._asked
         # A worker's threads are as many as on a machine with so many cores, whatever this one has.
         of_executor = [

@@ -16,6 +16,8 @@ from typing import Any
 from crosswind.testbed.errors import TestbedError
 
 NS_PER_MS = 1_000_000
+# An event, or a part of one, as Spark writes it.
+Event = dict[str, Any]
 _PHASE, _PART = "crosswind.phase", "crosswind.part"
 
 
@@ -68,7 +70,7 @@ def read_stages(lines: Iterable[str], phase: str) -> list[Stage]:
     """
     parts: dict[int, str | None] = {}
     stages: dict[int, Stage] = {}
-    tasks: list[dict[str, Any]] = []
+    tasks: list[Event] = []
     kind, ended = "nothing", False
     for number, line in enumerate(lines, start=1):
         try:
@@ -95,7 +97,7 @@ def read_stages(lines: Iterable[str], phase: str) -> list[Stage]:
     return sorted(stages.values(), key=lambda stage: (stage.started_ms, stage.number))
 
 
-def _complete(info: dict[str, Any], parts: dict[int, str | None], stages: dict[int, Stage]) -> None:
+def _complete(info: Event, parts: dict[int, str | None], stages: dict[int, Stage]) -> None:
     number, ended_ms = info["Stage ID"], info["Completion Time"]
     before = stages.get(number)
     started_ms = before.started_ms if before else info["Submission Time"]
@@ -103,7 +105,7 @@ def _complete(info: dict[str, Any], parts: dict[int, str | None], stages: dict[i
     stages[number] = Stage(number, info["Stage Name"], parts[number], started_ms, duration_ns)
 
 
-def _add(event: dict[str, Any], stages: dict[int, Stage]) -> None:
+def _add(event: Event, stages: dict[int, Stage]) -> None:
     """Add a task to its stage; those of stages that never completed are of no stage here."""
     stage = stages.get(event["Stage ID"])
     if stage is None:

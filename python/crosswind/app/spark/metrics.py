@@ -1,20 +1,49 @@
 """From the stages of a run to the metrics of a trial: job and stage times, shuffled bytes, stragglers."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 
 from crosswind.app.spark.event_log import Stage
+from crosswind.app.spark.jobs.outcome import Checked, JobOutcome
+from crosswind.app.spark.jobs.plan import Plan
+from crosswind.app.written import Facts, Written
 from crosswind.results.rows import Metric
 
-# A task that takes longer than so many medians of its stage is a straggler.
+# A task that takes longer than this number of medians of its stage is a straggler.
 # Source: Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010,
 # 2.
 STRAGGLER_MEDIANS = 1.5
 
 
-def metrics_of(
-    brought: Mapping[str, Any], stages: Sequence[Stage], workers: Sequence[str]
-) -> tuple[Metric, ...]:
+class StageFacts(Written):
+    """A stage, with its slowest task; a stage without a task that succeeded has none."""
+
+    name: str
+    part: str | None
+    time_ns: int
+    tasks: int
+    failed_tasks: int
+    median_task_ns: float | None = None
+    slowest_task_ns: int | None = None
+    slowest_on: str | None = None
+
+
+class SparkFacts(Facts):
+    """The facts of a trial.
+
+    Attributes:
+        configuration: properties of Spark.
+        validation: what was checked of the output.
+    """
+
+    configuration: dict[str, str]
+    started_ns: int
+    finished_ns: int
+    validation: Checked
+    stages: list[StageFacts]
+
+
+def metrics_of(outcome: JobOutcome, stages: Sequence[Stage], workers: Sequence[str]) -> tuple[Metric, ...]:
     """Return the metrics of a run.
 
     * `job.time` (ns): the whole run, as the driver's clock saw it; `part.NAME.time` its parts (queries).
@@ -25,29 +54,26 @@ def metrics_of(
     * `shuffle.written`, `shuffle.read.remote`, `shuffle.read.local` (B) of a node.
     * `tasks.failed` (count): attempts that failed and were made again.
     """
-    job_ns = brought["finished_ns"] - brought["started_ns"]
+    job_ns = outcome.finished_ns - outcome.started_ns
     return (
         Metric(None, "job.time", "ns", "total", job_ns),
-        *(
-            Metric(None, f"part.{part['name']}.time", "ns", "total", part["time_ns"])
-            for part in brought["parts"]
-        ),
+        *(Metric(None, f"part.{part.name}.time", "ns", "total", part.time_ns) for part in outcome.parts),
         *(metric for index, stage in enumerate(stages) for metric in _of_stage(index, stage)),
         *(metric for worker in workers for metric in _of_worker(worker, stages)),
         Metric(None, "tasks.failed", "count", "total", sum(stage.failed_tasks for stage in stages)),
     )
 
 
-def facts_of(plan: Mapping[str, Any], brought: Mapping[str, Any], stages: Sequence[Stage]) -> dict[str, Any]:
+def facts_of(plan: Plan, outcome: JobOutcome, stages: Sequence[Stage]) -> SparkFacts:
     """Return what was run and how: parameters, validation, and each stage with its slowest task."""
-    return {
-        "parameters": {"workload": plan["workload"], **plan["measured"]},
-        "configuration": plan["conf"],
-        "started_ns": brought["started_ns"],
-        "finished_ns": brought["finished_ns"],
-        "validation": brought["validation"],
-        "stages": [_facts_of_stage(stage) for stage in stages],
-    }
+    return SparkFacts(
+        parameters={"workload": plan.workload, **asdict(plan.measured)},
+        configuration=plan.conf,
+        started_ns=outcome.started_ns,
+        finished_ns=outcome.finished_ns,
+        validation=outcome.validation,
+        stages=[_facts_of_stage(stage) for stage in stages],
+    )
 
 
 def _of_stage(index: int, stage: Stage) -> Iterator[Metric]:
@@ -77,19 +103,21 @@ def _of_worker(worker: str, stages: Sequence[Stage]) -> Iterator[Metric]:
         yield Metric(worker, metric, "B", "total", sum(values))
 
 
-def _facts_of_stage(stage: Stage) -> dict[str, Any]:
-    facts: dict[str, Any] = {
-        "name": stage.name,
-        "part": stage.part,
-        "time_ns": stage.duration_ns,
-        "tasks": len(stage.tasks),
-        "failed_tasks": stage.failed_tasks,
-    }
-    if stage.tasks:
-        slowest = stage.slowest_task
-        facts |= {
+def _facts_of_stage(stage: Stage) -> StageFacts:
+    facts = StageFacts(
+        name=stage.name,
+        part=stage.part,
+        time_ns=stage.duration_ns,
+        tasks=len(stage.tasks),
+        failed_tasks=stage.failed_tasks,
+    )
+    if not stage.tasks:
+        return facts
+    slowest = stage.slowest_task
+    return facts.model_copy(
+        update={
             "median_task_ns": stage.median_task_ns,
             "slowest_task_ns": slowest.duration_ns,
             "slowest_on": slowest.host,
         }
-    return facts
+    )

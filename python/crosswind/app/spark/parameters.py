@@ -1,9 +1,10 @@
 """What a Spark trial runs, how much of it, and on how large a cluster."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from crosswind.app.spark.jobs.size import AnySize, Pages, Points, QueryNumbers, Records
 from crosswind.spec.base import SpecModel
 from crosswind.spec.quantities import Size
 
@@ -121,22 +122,39 @@ class SparkParameters(SpecModel):
         return self
 
     @property
-    def size(self) -> dict[str, Any]:
-        """What the job is told of its size; tables are not among it."""
+    def query_numbers(self) -> list[int]:
+        """The queries of tpch and tpcds, in order; the other workloads have none."""
+        return self.queries or list(SMALL_QUERIES.get(self.workload, ()))
+
+    def size(self, partitions: int, tables: str, part: int = 1) -> AnySize:
+        """Return how much of the workload there is.
+
+        Args:
+            tables: the folder of the tables of tpch and tpcds.
+            part: of records, one of this number is enough; rounded up.
+        """
         if self.workload in QUERIES:
-            return {"queries": self.queries or list(SMALL_QUERIES[self.workload])}
-        asked = {name: getattr(self, name) for name in SIZED_BY[self.workload]}
-        return asked | {"records": self.records or SMALL_RECORDS[self.workload]}
+            return QueryNumbers(partitions, self.query_numbers, tables)
+        records = -(-self._records // part)
+        if self.workload == "kmeans":
+            return Points(partitions, records, self.iterations, self.clusters, self.dimensions)
+        if self.workload == "pagerank":
+            return Pages(partitions, records, self.iterations)
+        return Records(partitions, records)
 
     @property
     def trial_bytes(self) -> int:
-        """What a trial writes to disk at the least; known of terasort, whose records have one size."""
+        """What a trial writes to disk at least; known for terasort only, whose records have one size."""
         if self.workload != "terasort":
             return 0
         copies = self.replicas if self.storage == "hdfs" else 1
-        return int(self.size["records"]) * (2 * copies * RECORD_BYTES + SHUFFLED_BYTES)
+        return self._records * (2 * copies * RECORD_BYTES + SHUFFLED_BYTES)
 
     @property
     def tables_bytes(self) -> int:
-        """What the tables of tpch and tpcds take on disk at the least."""
+        """What the tables of tpch and tpcds take on disk at least."""
         return round(self.scale_factor * TABLE_BYTES_PER_SCALE) if self.workload in QUERIES else 0
+
+    @property
+    def _records(self) -> int:
+        return self.records or SMALL_RECORDS[self.workload]

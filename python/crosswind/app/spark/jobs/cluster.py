@@ -1,33 +1,34 @@
 """The connection to the cluster: a session whose executors are all there before anything runs."""
 
 import time
-from typing import Any
 
 from pyspark.sql import SparkSession
+
+from .plan import Plan
 
 POLL_S = 0.05
 
 
-def connect(plan: dict[str, Any]) -> Any:
+def connect(plan: Plan) -> SparkSession:
     """Return a session on the master of the plan once it has one executor on every worker.
 
     Raises: RuntimeError: they are not all there after `executors_wait_s`.
     """
-    builder = SparkSession.builder.appName(f"crosswind-{plan['workload']}").master(plan["master"])
-    for key, value in plan["conf"].items():
+    builder = SparkSession.builder.appName(f"crosswind-{plan.workload}").master(plan.master)
+    for key, value in plan.conf.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
-    deadline = time.monotonic() + plan["executors_wait_s"]
-    while executors(spark) < plan["workers"]:
+    deadline = time.monotonic() + plan.executors_wait_s
+    while executors(spark) < plan.workers:
         if time.monotonic() > deadline:
             raise RuntimeError(
-                f"{executors(spark)} executors of {plan['workers']} after {plan['executors_wait_s']} s; "
+                f"{executors(spark)} executors of {plan.workers} after {plan.executors_wait_s} s; "
                 "do the workers have the memory and the cores that each is to give?"
             )
         time.sleep(POLL_S)
     return spark
 
 
-def executors(spark: Any) -> int:
+def executors(spark: SparkSession) -> int:
     """Return how many executors have registered; Spark counts the driver among them."""
     return len(spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()) - 1

@@ -3,21 +3,24 @@
     python -m jobs.driver PLAN.json
 
 It prints `ready` when it could begin, waits for the file `begin` of the plan, prints `measured phase` and
-runs the workload once. The plan says what, how much, where, and which files to write (see `_plan` in
-`crosswind/app/spark/driver.py`). Exit status 0 means that the output was validated; 1 is an error, 3 an
+runs the workload once. The plan (`plan.py`) says what, how much, where, and which files to write.
+Exit status 0 means that the output was validated; 1 is an error, 3 an
 output that is not right.
 """
 
-import json
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+
+from pyspark.sql import SparkSession
 
 from .cluster import connect
 from .job import Job, NotValid
+from .outcome import JobOutcome
+from .plan import Plan
+from .size import AnySize
 from .workloads import find
 
 NOT_VALID = 3
@@ -27,19 +30,19 @@ LEAD_S = 0.1
 
 
 def main() -> int:
-    plan = json.loads(Path(sys.argv[1]).read_text())
+    plan = Plan.read(Path(sys.argv[1]).read_text())
     spark = connect(plan)
     try:
         with phase(spark, "warm-up"):
-            for number in range(plan["warm_up_runs"]):
-                warm_up = make_job(spark, plan, f"warm-up-{number}", plan["warm_up"])
+            for number in range(plan.warm_up_runs):
+                warm_up = make_job(spark, plan, f"warm-up-{number}", plan.warm_up)
                 warm_up.make_input()
                 warm_up.run()
-        job = make_job(spark, plan, "measured", plan["measured"])
+        job = make_job(spark, plan, "measured", plan.measured)
         with phase(spark, "input"):
             job.make_input()
         say("ready")
-        await_file(Path(plan["begin"]))
+        await_file(Path(plan.begin))
         say("measured phase")
         time.sleep(LEAD_S)
         with phase(spark, "measured"):
@@ -47,29 +50,24 @@ def main() -> int:
             job.run()
             finished_ns = time.monotonic_ns()
         with phase(spark, "validation"):
-            facts = job.validate()
+            checked = job.validate()
     except NotValid as reason:
-        print(f"{plan['workload']}: not valid: {reason}", file=sys.stderr)
+        print(f"{plan.workload}: not valid: {reason}", file=sys.stderr)
         return NOT_VALID
     finally:
         spark.stop()
-    outcome = {
-        "started_ns": started_ns,
-        "finished_ns": finished_ns,
-        "parts": [{"name": name, "time_ns": time_ns} for name, time_ns in job.parts],
-        "validation": facts,
-    }
-    Path(plan["outcome"]).write_text(json.dumps(outcome))
+    outcome = JobOutcome(started_ns, finished_ns, job.parts, checked)
+    Path(plan.outcome).write_text(outcome.text())
     return 0
 
 
-def make_job(spark: Any, plan: dict[str, Any], name: str, size: dict[str, Any]) -> Job:
+def make_job(spark: SparkSession, plan: Plan, name: str, size: AnySize) -> Job[AnySize]:
     """Return the workload of the plan at a size, with a place of its own for input and output."""
-    return find(plan["workload"])(spark, f"{plan['storage']}/{name}", plan["seed"], size)
+    return find(plan.workload)(spark, f"{plan.storage}/{name}", plan.seed, size)
 
 
 @contextmanager
-def phase(spark: Any, name: str) -> Iterator[None]:
+def phase(spark: SparkSession, name: str) -> Iterator[None]:
     """Mark every job of the block in the event log, whatever thread of Spark submits it."""
     spark.sparkContext.setLocalProperty("crosswind.phase", name)
     yield

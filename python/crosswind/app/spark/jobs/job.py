@@ -4,27 +4,34 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Generic, TypeVar
+
+from pyspark.sql import SparkSession
+
+from .outcome import Checked, Part
+from .size import Size
+
+SizeT = TypeVar("SizeT", bound=Size)
 
 
 class NotValid(Exception):
     """The output is not what the workload must give."""
 
 
-class Job(ABC):
-    """A workload with a size; every file of it lies below `folder`, a URI.
+class Job(ABC, Generic[SizeT]):
+    """A workload of one size; all of its files lie below `folder`, a URI.
 
     Attributes:
-        parts: name and time (ns) of the parts of the run that have a time of their own.
+        parts: those parts of the run that have a time of their own.
     """
 
-    def __init__(self, spark: Any, folder: str, seed: int, size: dict[str, Any]) -> None:
+    def __init__(self, spark: SparkSession, folder: str, seed: int, size: SizeT) -> None:
         self.spark = spark
         self.seed = seed
         self.size = size
         self.input = f"{folder}/input"
         self.output = f"{folder}/output"
-        self.parts: list[tuple[str, int]] = []
+        self.parts: list[Part] = []
 
     @abstractmethod
     def make_input(self) -> None:
@@ -35,8 +42,8 @@ class Job(ABC):
         """Do the work once."""
 
     @abstractmethod
-    def validate(self) -> dict[str, Any]:
-        """Return what was checked, as JSON-ready facts.
+    def validate(self) -> Checked:
+        """Check the output, and return what was checked.
 
         Raises: NotValid: the output is wrong.
         """
@@ -47,7 +54,7 @@ class Job(ABC):
         self.spark.sparkContext.setLocalProperty("crosswind.part", name)
         started_ns = time.monotonic_ns()
         yield
-        self.parts.append((name, time.monotonic_ns() - started_ns))
+        self.parts.append(Part(name, time.monotonic_ns() - started_ns))
         self.spark.sparkContext.setLocalProperty("crosswind.part", None)
 
 

@@ -6,13 +6,14 @@ traffic, in many rounds.
 Source: HiBench 7, ml/kmeans (DenseKMeans, MLlib's k-means||).
 """
 
-from typing import Any
-
 from pyspark.ml.clustering import KMeans as Algorithm
 from pyspark.ml.functions import array_to_vector
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from .job import Job, check
+from .outcome import Checked
+from .size import Points
 
 # A uniform number in [0, 1) from a hash, of any arguments and the seed.
 _UNIFORM = "(pmod(xxhash64({of}, {seed}L), 1000003) / 1000003D)"
@@ -25,28 +26,28 @@ _POINT = (
 COST_TOLERANCE = 1e-5
 
 
-class KMeans(Job):
+class KMeans(Job[Points]):
     """Size: `records` (points), `dimensions`, `clusters`, `iterations` (at most), and `partitions`."""
 
     def make_input(self) -> None:
-        cluster = f"pmod(id, {self.size['clusters']})"
+        cluster = f"pmod(id, {self.size.clusters})"
         point = _POINT.format(
-            dimensions=self.size["dimensions"],
+            dimensions=self.size.dimensions,
             centre=_UNIFORM.format(of=f"{cluster}, i, 0", seed=self.seed),
             noise=_UNIFORM.format(of="id, i, j", seed=self.seed),
         )
-        rows = self.spark.range(0, self.size["records"], 1, self.size["partitions"])
+        rows = self.spark.range(0, self.size.records, 1, self.size.partitions)
         rows.select(f.expr(point).alias("point")).write.parquet(self.input)
 
     def run(self) -> None:
         points = self._points().cache()
         algorithm = Algorithm(
-            k=self.size["clusters"], maxIter=self.size["iterations"], tol=0.0, seed=self.seed % (1 << 31)
+            k=self.size.clusters, maxIter=self.size.iterations, tol=0.0, seed=self.seed % (1 << 31)
         )
         self._model = algorithm.fit(points)
         points.unpersist(blocking=True)
 
-    def validate(self) -> dict[str, Any]:
+    def validate(self) -> Checked:
         """Sum up the cost of the model by other means.
 
         MLlib tells the cost of the centres before its last step, and a step never makes it larger; one
@@ -54,8 +55,8 @@ class KMeans(Job):
         """
         summary, centres = self._model.summary, [list(map(float, c)) for c in self._model.clusterCenters()]
         check(
-            sum(summary.clusterSizes) == self.size["records"],
-            f"clusters of {summary.clusterSizes} points are not {self.size['records']} points",
+            sum(summary.clusterSizes) == self.size.records,
+            f"clusters of {summary.clusterSizes} points are not {self.size.records} points",
         )
         points = self.spark.read.parquet(self.input)
         cost = points.agg(f.sum(f.least(*(_distance(centre) for centre in centres)))).first()[0]
@@ -66,13 +67,13 @@ class KMeans(Job):
         middle = [sum(x) / len(centres) for x in zip(*centres, strict=True)]
         alone = points.agg(f.sum(_distance(middle))).first()[0]
         check(cost < alone, f"the centres cost {cost}, a single one {alone}")
-        return {"points": self.size["records"], "iterations": summary.numIter, "cost": cost}
+        return {"points": self.size.records, "iterations": summary.numIter, "cost": cost}
 
-    def _points(self) -> Any:
+    def _points(self) -> DataFrame:
         return self.spark.read.parquet(self.input).select(array_to_vector("point").alias("features"))
 
 
-def _distance(centre: list[float]) -> Any:
+def _distance(centre: list[float]) -> Column:
     """Return the squared distance of the column `point` to a centre."""
     squares = f.zip_with("point", f.array(*map(f.lit, centre)), lambda x, y: (x - y) * (x - y))
     return f.aggregate(squares, f.lit(0.0), lambda total, x: total + x)

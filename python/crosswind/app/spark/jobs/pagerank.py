@@ -6,11 +6,11 @@ they are cached.
 Source: HiBench 7, websearch/pagerank (SparkPageRank: rank = 0.15 + 0.85 * sum).
 """
 
-from typing import Any
-
 from pyspark.sql import functions as f
 
 from .job import Job, check
+from .outcome import Checked
+from .size import Pages
 
 LINKS = 8
 # Every page links to the next one, so that each has a rank to give and is given one; its other links prefer
@@ -23,19 +23,19 @@ _TARGETS = (
 RANK_TOLERANCE = 1e-9
 
 
-class PageRank(Job):
+class PageRank(Job[Pages]):
     """Size: `records` (pages), `iterations`, and `partitions`."""
 
     def make_input(self) -> None:
-        pages = self.size["records"]
+        pages = self.size.records
         targets = f.expr(_TARGETS.format(links=LINKS, pages=pages, seed=self.seed))
-        rows = self.spark.range(0, pages, 1, self.size["partitions"])
+        rows = self.spark.range(0, pages, 1, self.size.partitions)
         rows.select(f.col("id").alias("page"), targets.alias("targets")).write.parquet(self.input)
 
     def run(self) -> None:
-        links = self.spark.read.parquet(self.input).repartition(self.size["partitions"], "page").cache()
+        links = self.spark.read.parquet(self.input).repartition(self.size.partitions, "page").cache()
         ranks = links.select("page", f.lit(1.0).alias("rank"))
-        for _ in range(self.size["iterations"]):
+        for _ in range(self.size.iterations):
             # Never by broadcast, which ends where ranks no longer fit.
             given = links.join(ranks.hint("merge"), "page").select(
                 f.explode("targets").alias("page"), (f.col("rank") / f.size("targets")).alias("share")
@@ -44,9 +44,9 @@ class PageRank(Job):
         ranks.write.parquet(self.output)
         links.unpersist(blocking=True)
 
-    def validate(self) -> dict[str, Any]:
+    def validate(self) -> Checked:
         """Ranks are handed on and never made or lost: they add up to the number of pages."""
-        pages = self.size["records"]
+        pages = self.size.records
         count, total, least = (
             self.spark.read.parquet(self.output).agg(f.count("page"), f.sum("rank"), f.min("rank")).first()
         )

@@ -6,20 +6,21 @@ them.
 
 import json
 from pathlib import Path
-from typing import Any
 
 from .answers import difference, plain_rows
 from .job import Job, check
+from .outcome import Checked
+from .size import QueryNumbers
 
 
-class Queries(Job):
+class Queries(Job[QueryNumbers]):
     """Size: `tables` (the folder that `make_tables.py` filled) and `queries` (their numbers).
 
     Tables on another storage than the cluster's shared disk are copied there first, once for all runs.
     """
 
     def make_input(self) -> None:
-        tables = Path(self.size["tables"])
+        tables = Path(self.size.tables)
         self._queries = json.loads((tables / "queries.json").read_text())
         storage = self.input.rsplit("/", 2)[0]
         for file in tables.glob("*.parquet"):
@@ -32,11 +33,11 @@ class Queries(Job):
 
     def run(self) -> None:
         self._rows = {}
-        for number in self.size["queries"]:
+        for number in self.size.queries:
             with self.part(f"q{number}"):
                 self._rows[number] = self.spark.sql(self._queries[str(number)]["text"]).collect()
 
-    def validate(self) -> dict[str, Any]:
+    def validate(self) -> Checked:
         for number, rows in self._rows.items():
             found = difference(plain_rows(rows), self._queries[str(number)]["rows"])
             check(found is None, f"query {number}: {found}")

@@ -1,7 +1,6 @@
 """Lines of random words, as Hadoop's RandomTextWriter makes them for HiBench: any of a thousand."""
 
-from typing import Any
-
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 LINE_END = "\n"
@@ -13,7 +12,7 @@ _LINE = (
 )
 
 
-def write_lines(spark: Any, records: int, partitions: int, seed: int, folder: str) -> None:
+def write_lines(spark: SparkSession, records: int, partitions: int, seed: int, folder: str) -> None:
     """Write so many lines; each is drawn from its number and the seed, on however many executors."""
     line = _LINE.format(words=WORDS_IN_A_LINE, seed=seed, vocabulary=WORDS)
     spark.range(0, records, 1, partitions).select(f.expr(line)).write.text(folder)

@@ -5,8 +5,8 @@ The proof needs no network beyond a row for each file: every file is checked whe
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from .job import check
@@ -23,24 +23,24 @@ class Lines:
     checksum: int
 
 
-def read_lines(spark: Any, folder: str, separator: str) -> Any:
+def read_lines(spark: SparkSession, folder: str, separator: str) -> DataFrame:
     """Return the lines of all files of a folder, in a column `value`."""
     return spark.read.option("lineSep", separator).text(folder)
 
 
-def sort_lines(lines: Any, key: Any, partitions: int, output: str, separator: str) -> None:
+def sort_lines(lines: DataFrame, key: Column, partitions: int, output: str, separator: str) -> None:
     """Write the lines in the order of `key`: each file sorted, and the files by their names."""
     ordered = lines.repartitionByRange(partitions, key).sortWithinPartitions(key)
     ordered.write.option("lineSep", separator).text(output)
 
 
-def count_lines(lines: Any) -> Lines:
+def count_lines(lines: DataFrame) -> Lines:
     """Return what the lines are known by."""
     count, checksum = lines.agg(f.count("value"), f.sum(f.crc32("value"))).first()
     return Lines(count, checksum or 0)
 
 
-def check_sorted(spark: Any, folder: str, key: Any, separator: str, expected: Lines) -> None:
+def check_sorted(spark: SparkSession, folder: str, key: Column, separator: str, expected: Lines) -> None:
     """Check that the files of a folder are the expected lines in the order of `key`.
 
     A line that is not where sorting its file by key and place would put it is out of order; and the last

@@ -3,6 +3,7 @@
 from importlib import import_module
 
 from .job import Job
+from .size import AnySize
 
 _WORKLOADS = {
     "terasort": ("terasort", "TeraSort"),
@@ -15,8 +16,8 @@ _WORKLOADS = {
 }
 
 
-def find(name: str) -> type[Job]:
+def find(name: str) -> type[Job[AnySize]]:
     """Return the workload of that name."""
     module, job = _WORKLOADS[name]
-    found: type[Job] = getattr(import_module(f".{module}", __package__), job)
+    found: type[Job[AnySize]] = getattr(import_module(f".{module}", __package__), job)
     return found
