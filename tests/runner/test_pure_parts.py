@@ -64,14 +64,14 @@ def test_a_constant_law_is_constant() -> None:
 
 
 def test_iperf3_refuses_a_hold_that_it_cannot_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crosswind.runner.interference.IPERF3", GoProgram("sh", "sh", "v1.0.0", "sh"))
+    monkeypatch.setattr("crosswind.runner.interference.IPERF3", GoProgram("sh", "v1.0.0", "sh", "sh"))
     with pytest.raises(CrosswindError, match=r"hold 2\.5s is not a whole number"):
         check_iperf3([pair(NORMAL, hold_ns=2_500_000_000)])
 
 
 def test_a_missing_iperf3_is_a_preflight_error_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "crosswind.runner.interference.IPERF3", GoProgram("no-such-iperf3", "iperf3", "v1.0.0", "iperf3")
+        "crosswind.runner.interference.IPERF3", GoProgram("no-such-iperf3", "v1.0.0", "iperf3", "iperf3")
     )
     with pytest.raises(CrosswindError, match="crosswind apps install iperf3") as refused:
         check_iperf3([pair(NORMAL)])

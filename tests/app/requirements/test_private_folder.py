@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import make_dataclass
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,11 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def folder() -> PrivateFolder:
-    return PrivateFolder("kind", "thing", {"version": "1"})
+Requested = make_dataclass("Requested", ["version"])
+
+
+def folder(version: str = "1") -> PrivateFolder:
+    return PrivateFolder("kind", "thing", Requested(version))
 
 
 def ignore(_: str) -> None:
@@ -54,14 +58,16 @@ def test_what_is_there_is_not_installed_again() -> None:
 
 
 def test_other_content_is_another_folder() -> None:
-    assert PrivateFolder("kind", "thing", {"version": "2"}).path != folder().path
+    assert folder("2").path != folder().path
 
 
 # Says `begun`, leaves half a file, and then never ends.
 STUCK = """
 import time
+from dataclasses import make_dataclass
 from crosswind.app.requirements.private_folder import PrivateFolder
-with PrivateFolder("kind", "thing", {"version": "1"}).installing(print, lambda: False) as fresh:
+requested = make_dataclass("Requested", ["version"])("1")
+with PrivateFolder("kind", "thing", requested).installing(print, lambda: False) as fresh:
     (fresh.path / "half").touch()
     print("begun", flush=True)
     time.sleep(600)
@@ -82,8 +88,9 @@ def test_a_killed_installation_is_none_and_does_not_block_the_next() -> None:
 
 WAITING = """
 import time
+from dataclasses import make_dataclass
 from crosswind.app.requirements.private_folder import PrivateFolder
-folder = PrivateFolder("kind", "thing", {"version": "1"})
+folder = PrivateFolder("kind", "thing", make_dataclass("Requested", ["version"])("1"))
 with folder.installing(lambda text: None, lambda: folder.is_complete) as fresh:
     print("installs" if fresh else "finds it there", flush=True)
     time.sleep(0.3)
@@ -101,9 +108,11 @@ def test_two_installations_at_once_install_once() -> None:
 # The installer dies, the tool that it had started goes on for a while.
 ORPHANED = """
 import os, signal
+from dataclasses import make_dataclass
 from crosswind.app.requirements.private_folder import PrivateFolder
 from crosswind.app.requirements.tool import run_tool
-with PrivateFolder("kind", "thing", {"version": "1"}).installing(print, lambda: False) as fresh:
+requested = make_dataclass("Requested", ["version"])("1")
+with PrivateFolder("kind", "thing", requested).installing(print, lambda: False) as fresh:
     kill = f"kill -9 {os.getpid()}; sleep 1; touch {fresh.path}/late"
     run_tool(["sh", "-c", kill], wanted="thing", lock=fresh.lock)
 """

@@ -131,7 +131,7 @@ class DebianPackages(Requirement):
 
     @property
     def _private(self) -> PrivateFolder:
-        return PrivateFolder("debian", self.name, {"packages": self.packages})
+        return PrivateFolder("debian", self.name, _Requested(self.packages))
 
     def _backports(self) -> Backports | None:
         return None if self.only_in_backports_of is None else backports_of(self.only_in_backports_of)
@@ -204,6 +204,13 @@ class DebianPackages(Requirement):
         return run_tool(
             ["apt-get", "--quiet", *arguments], wanted=self.name, folder=folder, env=_IN_ENGLISH, lock=lock
         )
+
+
+@dataclass(frozen=True)
+class _Requested:
+    """All that decides what is unpacked."""
+
+    packages: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ refuses one of them fails the installation; the module named in full is asked fo
 """
 
 import shlex
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from crosswind.app.requirements.private_folder import Fresh
 from crosswind.app.requirements.private_program import PrivateProgram
@@ -20,15 +20,12 @@ class GoProgram(PrivateProgram):
     """A Go program.
 
     Args:
-        name: of the program.
-        module: its module's path, major version included.
         version: such as `v12.12.0`.
+        module: the path of its module, major version included.
         package: path of the package that is its `main`.
     """
 
-    name: str
     module: str
-    version: str
     package: str
     kind: ClassVar[str] = "go"
 
@@ -39,9 +36,6 @@ class GoProgram(PrivateProgram):
             f"go build -mod=mod -o {shlex.quote(str(self.installed))} {self.package}",
             self.declared(),
         ]
-
-    def asked(self) -> Mapping[str, Any]:
-        return asdict(self)
 
     def obtain(self, work: Path, fresh: Fresh) -> Path:
         # Some hundred MB of sources, of no use once the program is built.

@@ -7,7 +7,7 @@ mirrors and credentials in its settings. Needs `mvn` on PATH, and a Java for it.
 
 import shlex
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -78,7 +78,7 @@ class MavenArtifacts(Requirement):
 
     @property
     def _private(self) -> PrivateFolder:
-        return PrivateFolder("maven", self.name, asdict(self))
+        return PrivateFolder("maven", self.name, self)
 
     def _check(self) -> None:
         for lacking in self.missing():

@@ -13,11 +13,15 @@ import shlex
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from crosswind.results.durable import write_text
 from crosswind.testbed.folders import cache_folder, remove_tree
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 _RECORD = "installed.json"
 
@@ -28,11 +32,12 @@ class PrivateFolder:
     Args:
         kind: of requirement, such as `debian`.
         name: of the requirement.
-        asked: everything that decides what gets installed; other content is another folder.
+        requested: a dataclass with all that decides what is installed; another value is another folder.
     """
 
-    def __init__(self, kind: str, name: str, asked: Mapping[str, Any]) -> None:
-        digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:8]
+    def __init__(self, kind: str, name: str, requested: "DataclassInstance") -> None:
+        text = json.dumps(asdict(requested), sort_keys=True)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:8]
         self._parts = (kind, f"{name}-{digest}")
 
     @property

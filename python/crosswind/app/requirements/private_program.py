@@ -2,9 +2,10 @@
 
 import shutil
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from crosswind.app.requirements.checksum import identity, sha256
 from crosswind.app.requirements.private_folder import Fresh, PrivateFolder
@@ -13,15 +14,19 @@ from crosswind.testbed.errors import NotHere
 from crosswind.testbed.folders import remove_tree
 
 
+@dataclass(frozen=True)
 class PrivateProgram(Requirement):
     """One program, on PATH or in a folder of its own below the cache.
 
-    Attributes:
+    Args:
         name: of the program.
         version: that is installed.
+
+    Attributes:
         kind: folder of such programs below the cache.
     """
 
+    name: str
     version: str
     kind: ClassVar[str]
 
@@ -66,16 +71,12 @@ class PrivateProgram(Requirement):
         return f"building {self.name} {self.version}; this takes minutes"
 
     @abstractmethod
-    def asked(self) -> Mapping[str, Any]:
-        """Return everything that decides what gets installed."""
-
-    @abstractmethod
     def obtain(self, work: Path, fresh: Fresh) -> Path:
         """Bring the program into a folder that is removed afterwards; return its path there."""
 
     @property
     def _private(self) -> PrivateFolder:
-        return PrivateFolder(self.kind, self.name, self.asked())
+        return PrivateFolder(self.kind, self.name, self)
 
     @property
     def installed(self) -> Path:

