@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import PlainValidator, WithJsonSchema
 
@@ -11,7 +11,7 @@ from crosswind.spec.quantities import QuantityError, shown
 SHELL = ("/bin/sh", "-c")
 
 
-def read_command(value: Any) -> list[str]:
+def read_command(value: object) -> list[str]:
     """Return the words of a command; a text becomes the line of a shell.
 
     Raises: QuantityError: neither, or empty.
@@ -25,14 +25,14 @@ def read_command(value: Any) -> list[str]:
     )
 
 
-def _word(number: int, word: Any) -> str:
+def _word(number: int, word: object) -> str:
     try:
         return read_text(word)
     except QuantityError as error:
         raise QuantityError(f"word {number}, {error}") from None
 
 
-def read_text(value: Any) -> str:
+def read_text(value: object) -> str:
     """Return a text; a whole number stands for its digits, but what else YAML makes of words does not.
 
     Raises: QuantityError: it is neither.

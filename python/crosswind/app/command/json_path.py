@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+
+from pydantic import JsonValue
 
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.quantities import QuantityError, shown
@@ -27,7 +28,7 @@ def read_path(text: str) -> tuple[str | int, ...]:
     return tuple(steps)
 
 
-def value_at(document: Any, steps: tuple[str | int, ...]) -> Any:
+def value_at(document: JsonValue, steps: tuple[str | int, ...]) -> JsonValue:
     """Return what stands at a path.
 
     Raises: LookupError: nothing does; the message says which step failed, and what there is instead.
@@ -38,14 +39,15 @@ def value_at(document: Any, steps: tuple[str | int, ...]) -> Any:
         if isinstance(step, int) and isinstance(value, list):
             if not -len(value) <= step < len(value):
                 raise LookupError(f"{where} is a list of {len(value)}, without item {step}")
+            value = value[step]
         elif isinstance(step, str) and isinstance(value, dict):
             if step not in value:
                 known = ", ".join(list(value)[:_KEYS_SHOWN]) or "no keys"
                 remedy = did_you_mean(step, value) or f"there are {known}"
                 raise LookupError(f'{where} has no key "{step}"; {remedy}')
+            value = value[step]
         else:
             raise LookupError(f"{where} is {shown(value)}, which has no {step!r} in it")
-        value = value[step]
     return value
 
 

@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema, model_validator
 
@@ -27,7 +27,7 @@ from crosswind.testbed.replies import Node
 NS_PER_S = 1_000_000_000
 
 
-def _read_port(value: Any) -> str:
+def _read_port(value: object) -> str:
     number, _, protocol = str(value).partition("/")
     if isinstance(value, bool) or not re.fullmatch(r"[0-9]{1,5}", number) or not 1 <= int(number) <= 65535:
         raise QuantityError(f"{shown(value)} is not a port; write 1 to 65535, such as 8080, or 53/udp")

@@ -12,10 +12,10 @@ import re
 from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import JsonValue
 
 from crosswind.app.command.json_path import read_path, value_at
 from crosswind.app.command.unit import unit_of
@@ -43,11 +43,12 @@ def from_json(text: str, path: str, unit: str) -> float:
     return _finite(float(found), path) * unit_of(unit).factor
 
 
-def _document(text: str) -> Any:
+def _document(text: str) -> JsonValue:
     whole = text.strip()
     for candidate in (whole, whole.rpartition("\n")[2]):
         try:
-            return json.loads(candidate)
+            found: JsonValue = json.loads(candidate)
+            return found
         except ValueError as error:
             problem = str(error)
     raise NoResult(f"it is not JSON, and neither is its last line ({problem}): {shown(whole)}")

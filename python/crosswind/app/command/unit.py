@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import PlainValidator, WithJsonSchema
 
@@ -54,7 +54,7 @@ def unit_of(word: str) -> Unit:
     return unit
 
 
-def _read(value: Any) -> str:
+def _read(value: object) -> str:
     # The unit of a ratio arrives as a number from YAML.
     return unit_of(str(value) if isinstance(value, str | int) and not isinstance(value, bool) else "").word
 

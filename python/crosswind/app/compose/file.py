@@ -9,9 +9,8 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from crosswind.app.compose.dotenv import read_variables
 from crosswind.app.compose.files import Files, path_from
@@ -23,7 +22,7 @@ from crosswind.app.compose.order import start_order
 from crosswind.app.compose.service import Service, nodes_of
 from crosswind.app.compose.services import Context, ServiceReader
 from crosswind.spec.base import SpecModel
-from crosswind.spec.document import Path, parse_document
+from crosswind.spec.document import Document, Path, parse_document
 from crosswind.spec.named_file import NamedFile
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.problems import Problem, SpecErrors
@@ -128,8 +127,8 @@ class _Reader:
             without_effect=texts_of(note for note in context.notes if not note.matters),
         )
 
-    def _model(self, document: Any) -> ComposeFile | None:
-        models: dict[Any, Any] = {}
+    def _model(self, document: Document) -> ComposeFile | None:
+        models: dict[int, type[BaseModel]] = {}
         try:
             return TypeAdapter(ComposeFile).validate_python(document.data, context=models)
         except ValidationError as error:
@@ -194,7 +193,7 @@ class _Reader:
         return tree.with_value(entries)
 
     def _interpolated(self, tree: Located, context: Context) -> Located:
-        def change(item: Located, path: Path) -> Any:
+        def change(item: Located, path: Path) -> object:
             if not isinstance(item.value, str) or "$" not in item.value:
                 return item.value
             try:

@@ -12,6 +12,8 @@ from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
 
+from pydantic import TypeAdapter
+
 from crosswind.app.base import Missing
 from crosswind.app.compose.build import Build
 from crosswind.app.compose.unpack import ImageConfiguration, digest_of, unpack
@@ -89,12 +91,8 @@ class Images:
 
     def configuration(self, name: str) -> ImageConfiguration:
         """Return what an unpacked image says of how it is started."""
-        values = json.loads((self._folder(name) / _CONFIGURATION).read_text())
-        return ImageConfiguration(
-            tuple(values["entrypoint"]),
-            tuple(values["command"]),
-            tuple(values["environment"]),
-            values["working_dir"],
+        return TypeAdapter(ImageConfiguration).validate_json(
+            (self._folder(name) / _CONFIGURATION).read_bytes()
         )
 
     def unpack(

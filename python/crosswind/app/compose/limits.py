@@ -7,7 +7,7 @@ Specification, section resources.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, PlainValidator
 
@@ -20,7 +20,7 @@ _BYTES = re.compile(r"(?P<number>[0-9]{1,15}(?:\.[0-9]{1,6})?) ?(?P<unit>b|kb?|m
 _UNIT_BYTES = {"b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
-def read_bytes(value: Any) -> int:
+def read_bytes(value: object) -> int:
     """Return the bytes of a compose file's byte value, such as `512m`; a number alone is bytes.
 
     Raises: QuantityError: it is none, or too little for a node.
@@ -31,7 +31,7 @@ def read_bytes(value: Any) -> int:
     return check_memory(int(float(match["number"]) * _UNIT_BYTES[(match["unit"] or "b")[0].lower()]))
 
 
-def read_cpus(value: Any) -> float:
+def read_cpus(value: object) -> float:
     """Return processor time per time from a number, or a text such as `'0.50'`.
 
     Raises: QuantityError: it is no such number.

@@ -32,6 +32,7 @@ class Located:
     """A value: a mapping or a list of such values, or a scalar.
 
     Attributes:
+        value: as YAML reads it.
         place: of the value.
         key: of its key, or of the value where it has none.
     """
@@ -56,17 +57,17 @@ class Located:
             return {key: item.plain() for key, item in self.value.items()}
         return [item.plain() for item in self.value] if isinstance(self.value, list) else self.value
 
-    def with_value(self, value: Any) -> Located:
+    def with_value(self, value: object) -> Located:
         """Return another value at this place."""
         return replace(self, value=value)
 
-    def made(self, value: Any) -> Located:
+    def made(self, value: object) -> Located:
         """Return plain data as if all of it stood at this place."""
         if isinstance(value, dict):
             return self.with_value({key: self.made(item) for key, item in value.items()})
         return self.with_value([self.made(item) for item in value] if isinstance(value, list) else value)
 
-    def mapped(self, change: Callable[[Located, Path], Any], path: Path = ()) -> Located:
+    def mapped(self, change: Callable[[Located, Path], object], path: Path = ()) -> Located:
         """Return it with each scalar replaced by `change(scalar, its path)`."""
         if isinstance(self.value, dict):
             return self.with_value(
@@ -85,7 +86,7 @@ def located(document: Document, file: str) -> Located:
     def place(at: LineAndColumn) -> Place:
         return Place(file, *at)
 
-    def of(data: Any, path: Path) -> Located:
+    def of(data: object, path: Path) -> Located:
         value = place(document.values[path])
         key = place(document.keys.get(path, document.values[path]))
         if isinstance(data, dict):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import Any, Literal
+from typing import Literal
 
 from crosswind.app.compose.files import Files, path_from
 from crosswind.app.compose.located import Located
@@ -131,7 +131,7 @@ def target_path(text: str) -> str:
     return posixpath.normpath(f"/{text.lstrip('/')}")
 
 
-def read_bool(value: Any) -> bool:
+def read_bool(value: object) -> bool:
     """Return true or false, also from text: a variable has no type.
 
     Raises: QuantityError: it is neither.

@@ -13,7 +13,7 @@ Packages come as those of the applications here do: unpacked below the cache, wi
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field, PlainValidator, model_validator
 
@@ -26,7 +26,7 @@ _APT = re.compile(r"apt:(?P<name>[a-z0-9][a-z0-9.+-]+)")
 _PYPI = re.compile(r"pypi:(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*(?:\[[A-Za-z0-9,._-]+\])?==[A-Za-z0-9.+!_-]+)")
 
 
-def _package(value: Any) -> str:
+def _package(value: object) -> str:
     if isinstance(value, str) and (_APT.fullmatch(value) or _PYPI.fullmatch(value)):
         return value
     raise QuantityError(
@@ -34,14 +34,14 @@ def _package(value: Any) -> str:
     )
 
 
-def _command(value: Any) -> list[str]:
+def _command(value: object) -> list[str]:
     words = read_words(value)
     if not words:
         raise QuantityError("has no command; write such as command: [redis-server, --port, 6379]")
     return words
 
 
-def _packages(value: Any) -> Any:
+def _packages(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
-from collections.abc import Collection, Iterator
-from typing import Annotated, Any
+from collections.abc import Callable, Collection, Iterator
+from typing import Annotated
 
 from pydantic import (
     AfterValidator,
@@ -45,7 +45,7 @@ def _absolute(path: str) -> str:
     return path
 
 
-def _file(value: Any, info: ValidationInfo) -> NamedFile[ComposeFile]:
+def _file(value: object, info: ValidationInfo) -> NamedFile[ComposeFile]:
     """Read the compose file; only with the whole experiment, because other keys say what it is read with."""
     if not isinstance(value, str) or not value or "\0" in value:
         raise QuantityError(f"{shown(value)} is not a file; write its path, from the file that names it")
@@ -210,7 +210,7 @@ class ComposeParameters(MeasuredParameters):
                 )
 
 
-def node_names(raw: Any, read: Any, below: Any) -> list[str]:
+def node_names(raw: object, read: Callable[[str], bytes], below: Callable[[str], list[str]]) -> list[str]:
     """Return the nodes of an experiment with these parameters, which need not be sound."""
     try:
         parameters = ComposeParameters.model_validate(raw, context=Reading(read, below))
@@ -219,7 +219,7 @@ def node_names(raw: Any, read: Any, below: Any) -> list[str]:
     return list(dict.fromkeys((*parameters.nodes, parameters.load_node)))
 
 
-def _nodes_of_unsound(raw: Any, read: Any) -> list[str]:
+def _nodes_of_unsound(raw: object, read: Callable[[str], bytes]) -> list[str]:
     """Return as many of the nodes as can be told, so that only what is wrong is reported."""
     load = raw.get("load") if isinstance(raw, dict) else None
     own = [str(load.get("node", "load"))] if isinstance(load, dict) else []

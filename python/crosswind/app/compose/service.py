@@ -7,7 +7,7 @@ README.md beside this file.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, model_validator
 
@@ -31,7 +31,7 @@ NODE_MAX = 28
 Restart = Literal["no", "always", "on-failure", "unless-stopped"]
 
 
-def _dependencies(value: Any) -> Any:
+def _dependencies(value: object) -> object:
     """Let a list of services stand for the mapping in which each only has to be started."""
     if isinstance(value, list):
         return {read_text(name): {"condition": "service_started"} for name in value}
@@ -40,7 +40,7 @@ def _dependencies(value: Any) -> Any:
     return value
 
 
-def _test(value: Any) -> list[str]:
+def _test(value: object) -> list[str]:
     if isinstance(value, str):
         return [*SHELL, value]
     if isinstance(value, list) and len(value) > 1 and value[0] == "CMD":
@@ -50,7 +50,7 @@ def _test(value: Any) -> list[str]:
     raise QuantityError(f"{shown(value)} is not a test; write [CMD, word, ...], [CMD-SHELL, line] or a line")
 
 
-def _restart(value: Any) -> str:
+def _restart(value: object) -> str:
     policy = str(value).partition(":")[0]
     if policy not in ("no", "always", "on-failure", "unless-stopped"):
         raise QuantityError(f"{shown(value)} is no policy; write no, always, on-failure or unless-stopped")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
 
 from crosswind.app.compose import keys
 from crosswind.app.compose.build import read_build
@@ -300,12 +300,12 @@ class ServiceReader:
     def _mounts(self) -> Located | None:
         found: list[Mount] = []
         for item in self._listed("volumes"):
-            mount = self._at(item, read_mount, item)
+            mount = self._at(item, read_mount)
             if mount is not None:
                 found.append(self._bound(item, mount))
         written = self._items.get("tmpfs")
         for item in [] if written is None else (written.list or [written]):
-            mount = self._at(item, read_tmpfs, item)
+            mount = self._at(item, read_tmpfs)
             found += [] if mount is None else [mount]
             says = "is a folder on disk, empty at the start of a trial, without options"
             self._context.note(item.place, "tmpfs", says, matters=True)
@@ -315,9 +315,14 @@ class ServiceReader:
                 for key in item.items.keys() & {"uid", "gid", "mode"}:
                     says = f"of a {kind} is not followed: every process of the service may read it"
                     self._context.note(item.items[key].key, key, says)
-                file = self._at(
-                    item, read_file_mount, item, kind, defined, self._context.files, self._context.values
+                read = partial(
+                    read_file_mount,
+                    kind=kind,
+                    defined=defined,
+                    files=self._context.files,
+                    values=self._context.values,
                 )
+                file = self._at(item, read)
                 found += [] if file is None else [file]
         return self._written.made([mount.model_dump() for mount in found]) if found else None
 
@@ -329,14 +334,13 @@ class ServiceReader:
             self._wrong(key, f"{shown(item.value)} must be a list")
         return item.list
 
-    def _at(self, item: Located, read: Any, *arguments: Any) -> Mount | None:
-        """Return what `read` returns, None after adding what is wrong at the item's own place."""
+    def _at(self, item: Located, read: Callable[[Located], Mount]) -> Mount | None:
+        """Return the mount of an item; None where it has none, after a problem was added at its place."""
         try:
-            mount: Mount = read(*arguments)
+            return read(item)
         except QuantityError as error:
             self._context.problems.append(item.place.problem(f"services.{self._name}: {error}"))
             return None
-        return mount
 
     def _bound(self, item: Located, mount: Mount) -> Mount:
         """Return a mount after a look at its source: what is kept with the results, and what is not."""

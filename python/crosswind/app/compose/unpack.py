@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import shutil
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from pydantic import Field, TypeAdapter
 
 from crosswind.app.compose.inside import inside
+from crosswind.app.written import Written
 from crosswind.testbed.errors import TestbedError
 
 _WHITEOUT = ".wh."
@@ -35,16 +36,28 @@ class ImageConfiguration:
     environment: tuple[str, ...] = ()  # NAME=VALUE
     working_dir: str = "/"
 
-    @classmethod
-    def of(cls, document: dict[str, Any]) -> ImageConfiguration:
-        """Return what the configuration of an image says (OCI Image Format, config.md)."""
-        config = document.get("config") or {}
-        return cls(
-            tuple(config.get("Entrypoint") or ()),
-            tuple(config.get("Cmd") or ()),
-            tuple(config.get("Env") or ()),
-            config.get("WorkingDir") or "/",
-        )
+
+class _Config(Written):
+    entrypoint: list[str] | None = Field(None, alias="Entrypoint")
+    command: list[str] | None = Field(None, alias="Cmd")
+    environment: list[str] | None = Field(None, alias="Env")
+    working_dir: str | None = Field(None, alias="WorkingDir")
+
+
+class _Document(Written):
+    """The configuration of an image, as far as it is read (OCI Image Format, config.md)."""
+
+    config: _Config | None = None
+
+
+class _Manifest(Written):
+    """An entry of `manifest.json`: the names of the configuration and of the layers in the archive."""
+
+    config: str = Field(alias="Config")
+    layers: list[str] = Field(alias="Layers")
+
+
+_MANIFESTS = TypeAdapter(list[_Manifest])
 
 
 def digest_of(archive: Path) -> str:
@@ -55,7 +68,7 @@ def digest_of(archive: Path) -> str:
     with _opened(archive) as tar:
         manifest = _manifest(tar)
         if manifest is not None:
-            return hashlib.sha256(_member(tar, manifest["Config"])).hexdigest()
+            return hashlib.sha256(_member(tar, manifest.config)).hexdigest()
     with archive.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
@@ -77,12 +90,18 @@ def _unpack(archive: Path, root: Path) -> ImageConfiguration:
         if manifest is None:
             _apply(tar, root)
             return ImageConfiguration()
-        for layer in manifest["Layers"]:
+        for layer in manifest.layers:
             content = tar.extractfile(layer)
             assert content is not None
             with tarfile.open(fileobj=content) as layer_tar:
                 _apply(layer_tar, root)
-        return ImageConfiguration.of(json.loads(_member(tar, manifest["Config"])))
+        found = _Document.model_validate_json(_member(tar, manifest.config)).config or _Config()
+        return ImageConfiguration(
+            tuple(found.entrypoint or ()),
+            tuple(found.command or ()),
+            tuple(found.environment or ()),
+            found.working_dir or "/",
+        )
 
 
 def _opened(archive: Path) -> tarfile.TarFile:
@@ -94,10 +113,10 @@ def _opened(archive: Path) -> tarfile.TarFile:
         ) from None
 
 
-def _manifest(tar: tarfile.TarFile) -> dict[str, Any] | None:
+def _manifest(tar: tarfile.TarFile) -> _Manifest | None:
     """Return the entry of the one image in an archive; None for a root file system alone."""
     try:
-        images: list[dict[str, Any]] = json.loads(_member(tar, "manifest.json"))
+        images = _MANIFESTS.validate_json(_member(tar, "manifest.json"))
     except KeyError:
         return None
     if len(images) != 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import PlainValidator
 
@@ -15,7 +15,7 @@ _DURATION_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(h|ms|us|m|s)")
 _DURATION_UNITS = {"h": "h", "m": "min", "s": "s", "ms": "ms", "us": "us"}
 
 
-def read_words(value: Any) -> list[str] | None:
+def read_words(value: object) -> list[str] | None:
     """Return the words of a command; a text is split as a shell would, but no shell runs it.
 
     Raises: QuantityError: it is no command.
@@ -31,7 +31,7 @@ def read_words(value: Any) -> list[str] | None:
     return words or read_command(value)
 
 
-def read_duration(value: Any) -> int:
+def read_duration(value: object) -> int:
     """Return the nanoseconds of a duration such as `1m30s`.
 
     Raises: QuantityError: it is not one.
@@ -42,7 +42,7 @@ def read_duration(value: Any) -> int:
     return sum(TIME.read(number + _DURATION_UNITS[unit]) for number, unit in parts)
 
 
-def read_whole(value: Any) -> int:
+def read_whole(value: object) -> int:
     """Return a whole number, also from text: a variable has no type.
 
     Raises: QuantityError: it is none.
@@ -53,7 +53,7 @@ def read_whole(value: Any) -> int:
     return int(text)
 
 
-def read_value(value: Any) -> str:
+def read_value(value: object) -> str:
     """Return a value of the environment; numbers are text there.
 
     Raises: QuantityError: it is none.

@@ -1,7 +1,7 @@
 """YCSB as an application: parameters and load; the servers are a store's business."""
 
 from collections.abc import Collection, Iterator
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -133,7 +133,9 @@ class Ycsb(Application):
         return [role for role in (PRIMARY, CLIENT) if role not in nodes]
 
     @classmethod
-    def misfits(cls, parameters: Any, nodes: Collection[str]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    def misfits(
+        cls, parameters: YcsbParameters, nodes: Collection[str]
+    ) -> Iterator[tuple[tuple[str | int, ...], str]]:
         durabilities = _STORES[parameters.store].durabilities
         if parameters.durability is not None and parameters.durability not in durabilities:
             yield (

@@ -1,17 +1,31 @@
 """The data folders that every trial starts from: kept below the cache, and copied for each trial."""
 
-import json
 import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from crosswind.app.written import Written
 from crosswind.results.durable import write_text
 from crosswind.testbed.errors import TestbedError
+
+
+class Manifest(Written):
+    """What the data folders hold, for a reader of the cache.
+
+    Attributes:
+        version: of the server.
+        seed: of the contents.
+        nodes: those that have a folder.
+    """
+
+    version: str
+    records: int
+    field_bytes: int
+    seed: int
+    nodes: list[str]
 
 
 @dataclass(frozen=True)
@@ -29,15 +43,15 @@ class DataFolders:
         """Whether they are there."""
         return self.path.is_dir()
 
-    def keep(self, folder: Path, nodes: Sequence[str], manifest: Mapping[str, Any]) -> None:
-        """Put the folders of these nodes below `folder` into the cache: all of them at once, or none."""
+    def keep(self, folder: Path, manifest: Manifest) -> None:
+        """Put the folders of the nodes below `folder` into the cache: all of them at once, or none."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         partial = Path(tempfile.mkdtemp(prefix=".part-", dir=self.path.parent))
         try:
             partial.chmod(0o755)
-            for node in nodes:
+            for node in manifest.nodes:
                 _copy_tree(folder / node, partial / node)
-            write_text(partial / "manifest.json", json.dumps({**manifest, "nodes": nodes}, indent=2) + "\n")
+            write_text(partial / "manifest.json", manifest.model_dump_json(indent=2) + "\n")
             os.sync()
             # Another run may have prepared the same data meanwhile; either copy will do.
             if not self.are_kept:

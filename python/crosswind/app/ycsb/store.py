@@ -16,7 +16,7 @@ from crosswind.app.base import Stage
 from crosswind.app.demand import Demand
 from crosswind.app.requirements import Program, Requirement
 from crosswind.app.server import stop_servers
-from crosswind.app.ycsb.data_folders import DataFolders
+from crosswind.app.ycsb.data_folders import DataFolders, Manifest
 from crosswind.app.ycsb.servers import FILLED_S, READY_S, run_to_end
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.fabric import Process
@@ -124,13 +124,14 @@ class Store(ABC):
 
     def keep(self, stage: Stage, nodes: Sequence[str]) -> None:
         """Put the data of stopped servers into the cache."""
-        manifest = {
-            "version": self.version(),
-            "records": self.records,
-            "field_bytes": self.field_bytes,
-            "seed": DATA_SEED,
-        }
-        self.data(stage.fabric.nodes).keep(stage.folder, nodes, manifest)
+        manifest = Manifest(
+            version=self.version(),
+            records=self.records,
+            field_bytes=self.field_bytes,
+            seed=DATA_SEED,
+            nodes=list(nodes),
+        )
+        self.data(stage.fabric.nodes).keep(stage.folder, manifest)
 
     def table(self) -> list[str]:
         """Return the arguments that say what `crosswind-load` fills it with, or finds in it."""
