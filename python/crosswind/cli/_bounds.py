@@ -1,10 +1,10 @@
-"""Options that say above what a machine is too busy to begin."""
+"""Options that refuse to start on a busy machine."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -12,13 +12,16 @@ if TYPE_CHECKING:
     from crosswind.fingerprint.measure.machines import Bounds
 
 
-def bounded(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options to a command, which is given what they say as `bounds`."""
+Result = TypeVar("Result")
+
+
+def bounded(command: Callable[..., Result]) -> Callable[..., Result]:
+    """Add the options to a command, which gets their values as `bounds`."""
 
     @wraps(command)
     def called(
-        load_at_most: float | None, memory_at_most: str | None, traffic_at_most: str | None, **others: Any
-    ) -> Any:
+        load_at_most: float | None, memory_at_most: str | None, traffic_at_most: str | None, **others: object
+    ) -> Result:
         return command(bounds=_bounds_of(load_at_most, memory_at_most, traffic_at_most), **others)
 
     for option in (
@@ -39,9 +42,9 @@ def bounded(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _bounds_of(load_at_most: float | None, memory_at_most: str | None, traffic_at_most: str | None) -> Bounds:
-    """Return what the options say.
+    """Return the limits that the options give.
 
-    Raises: CrosswindError: one is no share or no rate.
+    Raises: CrosswindError: a value is not a share or a rate.
     """
     from crosswind.fingerprint.measure.machines import Bounds
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -31,11 +31,11 @@ def print_error(text: str, *, prefix: bool = True) -> None:
     click.echo(start + text, err=True, color=color)
 
 
-def as_json(value: Any) -> str:
+def as_json(value: object) -> str:
     """Return a value as the JSON that verbs print."""
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """Print a value as JSON, for scripts."""
     click.echo(as_json(value))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -92,19 +92,36 @@ def measure_regime(
     click.echo(f"regime: {out}")
 
 
-def header_of_ends(ends: Ends, words: Sequence[str], **regime: Any) -> Header:
-    """Return the header of a regime between two existing ends.
+def header_of_ends(
+    ends: Ends,
+    words: Sequence[str],
+    *,
+    regime: str,
+    point_s: float,
+    connections: int,
+    provenance: Mapping[str, object],
+    bounds: Bounds,
+) -> Header:
+    """Return the header of a regime between two existing ends, as `Header.of_ends` does.
 
     Args:
         words: the prefixes of commands that the user gave.
-        regime: the other arguments of `Header.of_ends`.
     """
     from crosswind.fingerprint.measure.machines import near_facts
     from crosswind.fingerprint.regime.record import Header
     from crosswind.probe.flood import IP_BYTES
 
     path_mtu_bytes = near_facts(ends).interface.path_mtu_bytes or IP_BYTES
-    return Header.of_ends((ends.near.name, ends.far.name), words, path_mtu_bytes, **regime)
+    return Header.of_ends(
+        (ends.near.name, ends.far.name),
+        words,
+        path_mtu_bytes,
+        regime=regime,
+        point_s=point_s,
+        connections=connections,
+        provenance=provenance,
+        bounds=bounds,
+    )
 
 
 def described(record: Record) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +16,26 @@ if TYPE_CHECKING:
     from crosswind.app.requirements import Requirement
 
 
+@dataclass(frozen=True)
+class _Variant:
+    """A variant of an application in the list, such as ycsb/postgresql."""
+
+    name: str
+    ready: bool
+    missing: list[Missing]
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """An application or tool in the list; with variants, it is ready if one of them is."""
+
+    name: str
+    summary: str
+    ready: bool
+    missing: list[Missing]
+    variants: list[_Variant]
+
+
 @click.group(invoke_without_command=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 @click.pass_context
@@ -24,16 +45,17 @@ def command(context: click.Context, as_json: bool) -> None:
         return
     entries = _entries()
     if as_json:
-        print_json(entries)
+        print_json([asdict(entry) for entry in entries])
         return
-    width = max(len(part["name"]) for entry in entries for part in (entry, *entry["variants"]))
+    listed = [entry.name for entry in entries]
+    width = max(map(len, [*listed, *(variant.name for entry in entries for variant in entry.variants)]))
     for entry in entries:
-        click.echo(f"{entry['name']:{width}} {_state(entry):10} {entry['summary']}")
-        _print_missing(entry["missing"], " " * width)
-        for variant in entry["variants"]:
-            click.echo(f"{variant['name']:{width}} {_state(variant)}")
-            known = [item["what"] for item in entry["missing"]]
-            besides = [item for item in variant["missing"] if item["what"] not in known]
+        click.echo(f"{entry.name:{width}} {_state(entry.ready):10} {entry.summary}")
+        _print_missing(entry.missing, " " * width)
+        for variant in entry.variants:
+            click.echo(f"{variant.name:{width}} {_state(variant.ready)}")
+            known = [item.what for item in entry.missing]
+            besides = [item for item in variant.missing if item.what not in known]
             _print_missing(besides, " " * width)
 
 
@@ -110,40 +132,19 @@ def _requirements_of_experiment(file: Path) -> list[Requirement]:
     return list(dict.fromkeys([*application.needs(application.variant), *application.own_requirements()]))
 
 
-def _entries() -> list[dict[str, Any]]:
-    from crosswind.app import BrokenApplication, Missing, names
-    from crosswind.app.availability import availability
+def _entries() -> list[_Entry]:
+    from crosswind.app import BrokenApplication, names
     from crosswind.app.requirements.iperf3 import IPERF3
 
-    entries = []
-    # All are loaded before one is asked: then a single look-up tells the versions of all Debian packages.
-    for name, application in [(name, _found(name)) for name in names()]:
-        if isinstance(application, BrokenApplication):
-            entries.append(_broken(name, str(application)))
-            continue
-        parts = availability(application)
-        entry = {
-            "name": name,
-            "summary": application.summary,
-            "ready": any(part.ready for part in parts),
-            "missing": [_missing(item) for item in application.missing()],
-            "variants": [
-                {"name": part.name, "ready": part.ready, "missing": [_missing(item) for item in part.missing]}
-                for part in parts
-                if part.name != application.name
-            ],
-        }
-        entries.append(entry)
-    if IPERF3.name not in names():
-        lacking = [
-            _missing(Missing(what, IPERF3.remedy("crosswind apps install iperf3"), tuple(IPERF3.commands())))
-            for what in IPERF3.missing()
-        ]
-        summary = "real interference in any experiment (`by: iperf3`)"
-        entries.append(
-            {"name": "iperf3", "summary": summary, "ready": not lacking, "missing": lacking, "variants": []}
-        )
-    return entries
+    # All are loaded first: then a single look-up finds the versions of all Debian packages.
+    found = [(name, _found(name)) for name in names()]
+    entries = [
+        _broken(name, str(application))
+        if isinstance(application, BrokenApplication)
+        else _entry_of(application)
+        for name, application in found
+    ]
+    return entries if IPERF3.name in names() else [*entries, _iperf3()]
 
 
 def _found(name: str) -> type[Application] | BrokenApplication:
@@ -155,23 +156,42 @@ def _found(name: str) -> type[Application] | BrokenApplication:
         return error
 
 
-def _broken(name: str, why: str) -> dict[str, Any]:
+def _entry_of(application: type[Application]) -> _Entry:
+    from crosswind.app.availability import availability
+
+    parts = availability(application)
+    variants = [
+        _Variant(part.name, part.ready, list(part.missing)) for part in parts if part.name != application.name
+    ]
+    ready = any(part.ready for part in parts)
+    return _Entry(application.name, application.summary, ready, application.missing(), variants)
+
+
+def _broken(name: str, why: str) -> _Entry:
+    from crosswind.app import Missing
+
     what, _, remedy = why.rpartition("; ")
-    lacking = {"what": what, "remedy": remedy, "by_hand": []}
-    return {"name": name, "summary": "", "ready": False, "missing": [lacking], "variants": []}
+    return _Entry(name, "", False, [Missing(what, remedy)], [])
 
 
-def _missing(item: Missing) -> dict[str, Any]:
-    return {"what": item.what, "remedy": item.remedy, "by_hand": list(item.by_hand)}
+def _iperf3() -> _Entry:
+    from crosswind.app import Missing
+    from crosswind.app.requirements.iperf3 import IPERF3
+
+    missing = [
+        Missing(what, IPERF3.remedy("crosswind apps install iperf3"), tuple(IPERF3.commands()))
+        for what in IPERF3.missing()
+    ]
+    return _Entry(IPERF3.name, "real interference in any experiment (`by: iperf3`)", not missing, missing, [])
 
 
-def _state(part: dict[str, Any]) -> str:
-    return "ready" if part["ready"] else "not ready"
+def _state(ready: bool) -> str:
+    return "ready" if ready else "not ready"
 
 
-def _print_missing(items: list[dict[str, Any]], indent: str) -> None:
+def _print_missing(items: list[Missing], indent: str) -> None:
     for missing in items:
-        click.echo(f"{indent} {missing['what']}")
-        click.echo(f"{indent} {missing['remedy']}")
-        if missing["by_hand"]:
-            click.echo(f"{indent} or by hand: {' && '.join(missing['by_hand'])}")
+        click.echo(f"{indent} {missing.what}")
+        click.echo(f"{indent} {missing.remedy}")
+        if missing.by_hand:
+            click.echo(f"{indent} or by hand: {' && '.join(missing.by_hand)}")

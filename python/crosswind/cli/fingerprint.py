@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
 from crosswind.cli._bounds import bounded
 from crosswind.cli._fingerprint import Asked, take
+from crosswind.cli._options import as_one
 
 
 @click.command()
@@ -89,7 +89,8 @@ from crosswind.cli._fingerprint import Asked, take
     type=click.Path(dir_okay=False, path_type=Path),
     help="Output file. Default: fingerprint.json, or regime.jsonl.",
 )
-def command(**asked: Any) -> None:
+@as_one(Asked)
+def command(asked: Asked) -> None:
     """Measure the network between two nodes: latency, bulk transfer, token bucket.
 
     FILE has a topology and may have a condition. An experiment file works, and so does the name of a
@@ -116,4 +117,4 @@ def command(**asked: Any) -> None:
     TCP ports 7078 and 7079 and UDP port 7080 of the far end must be reachable; nuttcp also needs TCP ports
     from 7200 and from 8200 on.
     """
-    take(Asked(**asked))
+    take(asked)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from crosswind.cli._machine import require_writable
+from crosswind.cli._options import as_one
 from crosswind.cli._output import console, print_json
 from crosswind.errors import CrosswindError, Exit
 
@@ -59,7 +60,8 @@ class _Asked:
     "--packets", type=click.Path(path_type=Path), help="Also write one row per packet to this CSV file."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def command(**asked: Any) -> Exit:
+@as_one(_Asked)
+def command(asked: _Asked) -> Exit:
     """Replay a recording, or show what a condition does to traffic, in virtual time.
 
     FILE is a recording, made by `crosswind up --record` or by `record: true` under `trials`. Every decision
@@ -69,10 +71,6 @@ def command(**asked: Any) -> Exit:
     FILE may also be a network for `crosswind up`, or an experiment; then --offer defines the traffic. No
     nodes are made, no privileges are needed, and a second of traffic may take less than a second.
     """
-    return _carried_out(_Asked(**asked))
-
-
-def _carried_out(asked: _Asked) -> Exit:
     from crosswind.simulation import is_recording
 
     if asked.packets is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
 import click
 
@@ -42,6 +41,6 @@ def command(files: tuple[str, ...], as_json: bool) -> Exit:
                 for note in found:
                     click.echo(f"  note: {note}")
     if as_json:
-        listed: list[dict[str, Any]] = [asdict(problem) for problem in problems]
+        listed = [asdict(problem) for problem in problems]
         print_json({"valid": not problems, "problems": listed, "notes": notes})
     return Exit.USAGE if problems else Exit.DONE
