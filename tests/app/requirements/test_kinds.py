@@ -146,7 +146,7 @@ def test_an_interpreter_that_applications_cannot_reach_is_passed_over_and_withou
 
 def test_a_python_environment_has_packages_of_its_own_only(cache: Path) -> None:
     (what,) = PythonPackages("thing", ("thing==1.2",)).missing()
-    assert what == "thing==1.2: no environment of its own has it"
+    assert what == "thing==1.2: not in a private environment"
 
 
 def test_a_maven_project_excludes_everywhere() -> None:

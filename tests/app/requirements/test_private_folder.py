@@ -127,7 +127,7 @@ def test_nobody_writes_into_a_folder_that_an_orphaned_tool_still_writes_to() -> 
         assert fresh is not None
         assert time.monotonic() - began > 0.5
         assert not (fresh.path / "late").exists()
-    assert said == ["another installation of the same is running; waiting for its end"]
+    assert said == ["another process is installing the same; waiting for its end"]
 
 
 def test_every_account_may_read_what_was_unpacked_and_nothing_runs_as_its_owner(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ CAPTURED = Path(__file__).parent / "captured"
 @pytest.mark.parametrize("tool", ["apt-get", "pip", "go", "mvn"])
 def test_an_unreachable_network_is_named_as_the_reason(tool: str) -> None:
     reason = why((CAPTURED / f"{tool}-without-network.txt").read_text())
-    assert reason.startswith("no way to its registry: ")
+    assert reason.startswith("cannot reach its registry: ")
     assert reason.endswith("connect this machine, or let it use a mirror")
     assert "\n" not in reason
     assert "\x1b" not in reason
@@ -39,7 +39,7 @@ def test_an_unknown_version_is_named(tool: str, version: str) -> None:
 
 
 def test_a_tool_that_said_nothing_is_reported_as_that() -> None:
-    with pytest.raises(CannotInstall, match=r"thing: `false` ended with 1: it said nothing"):
+    with pytest.raises(CannotInstall, match=r"thing: `false` ended with 1: it printed nothing"):
         run_tool(["false"], wanted="thing")
 
 

@@ -1,8 +1,8 @@
-"""What applications need from this machine, and how it gets there without touching the system.
+"""What applications need from this machine, and how to install it without changing the system.
 
-An application declares its requirements as data; what is missing, the commands that bring it, the
-installation and the versions for provenance follow from them. Everything installed here lies below the cache,
-is there completely or not at all, and can be read by the account that applications run as.
+An application declares its requirements as data. What is missing, the commands that install it, the
+installation and the versions for provenance follow from them. Everything is installed below the cache,
+completely or not at all, and the account that applications run as can read it.
 """
 
 from crosswind.app.requirements.debian import DebianPackages

@@ -1,4 +1,4 @@
-"""Debian archives: what apt-get announces, and what it downloaded."""
+"""Debian archives: as apt-get announces them, and as it downloaded them."""
 
 import hashlib
 import re
@@ -13,10 +13,10 @@ _URI_LINE = re.compile(r"'[^']+' (?P<file>(?P<name>[^_ ]+)_(?P<version>[^_ ]+)_\
 
 @dataclass(frozen=True)
 class Archive:
-    """A package as `apt-get --print-uris` announces it and as is recorded; `checksum` is `algorithm:hex`.
+    """A package, as `apt-get --print-uris` announces it or as it is recorded; `checksum` is `algorithm:hex`.
 
-    Archives without MD5 sums are announced without a checksum: apt-get prints no other. It has checked the
-    download against the signed index all the same, and what is recorded is the SHA-256 of what came.
+    apt-get announces only MD5 sums, so an archive without one has no checksum. It checks every download
+    against the signed index in any case; the record has the SHA-256 of the downloaded file.
     """
 
     name: str
@@ -28,8 +28,8 @@ class Archive:
 def parse_uris(printed: str) -> list[Archive]:
     """Return the packages in the output of `apt-get install --print-uris`.
 
-    A line is `'URI' name_version_architecture.deb size algorithm:hex`, the last part of which may be missing;
-    other lines are remarks.
+    A line is `'URI' name_version_architecture.deb size algorithm:hex`; the last part may be missing. Other
+    lines are notes and are ignored.
     """
     archives = []
     for line in printed.splitlines():
@@ -39,9 +39,9 @@ def parse_uris(printed: str) -> list[Archive]:
 
 
 def checked(announced: Archive, downloaded: Path) -> Archive:
-    """Return the archive with the SHA-256 of its downloaded file, after a comparison with what was announced.
+    """Compare a downloaded file with its announced checksum, and return the archive with its SHA-256.
 
-    Raises: CannotInstall: it is not the announced one, or the file is not there.
+    Raises: CannotInstall: the checksums differ, or the file does not exist.
     """
     if not downloaded.is_file():
         raise CannotInstall(
@@ -53,6 +53,6 @@ def checked(announced: Archive, downloaded: Path) -> Archive:
     found = hashlib.new(algorithm, content).hexdigest()
     if expected and found != expected:
         raise CannotInstall(
-            f"{downloaded.name}: its {algorithm} is {found}, announced was {expected}; try again"
+            f"{downloaded.name}: its {algorithm} is {found}, but {expected} was announced; try again"
         )
     return replace(announced, checksum=f"sha256:{hashlib.sha256(content).hexdigest()}")

@@ -1,7 +1,7 @@
-"""The backports of a release of Debian, from the mirror that this machine has for the release itself.
+"""The backports of a release of Debian, from the mirror that this machine uses for the release itself.
 
-Backports lie on every mirror, beside their release and signed by the same keys. apt takes from there only
-what the release does not have: their priority is 100, that of a release 500.
+Every mirror has the backports beside their release, signed with the same keys. apt installs from them only
+what the release does not have: their priority is 100, that of a release is 500.
 
 Source: sources.list(5); apt_preferences(5), "APT's Default Priority Assignments".
 """
@@ -15,19 +15,19 @@ from crosswind.app.requirements.requirement import CannotInstall
 from crosswind.app.requirements.tool import run_tool
 
 _TARGET_FORMAT = "$(REPO_URI) $(RELEASE) $(COMPONENT) $(SOURCESENTRY)"
-# One-line entries have an option for their keys, the others a field. A key may also be written into the field
-# itself, which no line can hold; apt then takes those that it trusts for every source.
+# One-line entries have an option for their keys, stanzas have a field. The field may contain a key itself,
+# which a line cannot; without the option, apt uses the keys that it trusts for every source.
 _KEYS_OPTION = re.compile(r"^deb\s+\[[^\]]*\bsigned-by=(?P<keys>[^\s\]]+)", re.IGNORECASE)
 _KEYS_FIELD = re.compile(r"^Signed-By:[ \t]*(?P<keys>[/\w][^\n]*)$", re.IGNORECASE | re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Backports:
-    """A source of packages that this machine does not have.
+    """A source of packages that this machine does not use.
 
     Attributes:
         suite: such as `bookworm-backports`.
-        line: that adds it to a `sources.list`.
+        line: the line of a `sources.list` that adds it.
     """
 
     suite: str
@@ -36,7 +36,7 @@ class Backports:
 
 @dataclass(frozen=True)
 class Target:
-    """Packages of a suite that this machine's sources have; `entry` is `file:number` of such a source."""
+    """Packages of a suite among this machine's sources; `entry` is `file:number` of the source."""
 
     uri: str
     suite: str
@@ -45,13 +45,13 @@ class Target:
 
 
 def backports_of(release: str) -> Backports | None:
-    """Return the backports of a release, or None where this machine has other releases or has them already.
+    """Return the backports of a release; None if this machine has another release, or has them already.
 
     Args:
-        release: by the name that the sources of this machine call it, such as `bookworm`.
+        release: its name in the sources of this machine, such as `bookworm`.
     """
     wanted = f"backports of {release}"
-    # Without what the lists say: a fresh image has none.
+    # Without the package lists, because a fresh image has none.
     ask = ["apt-get", "indextargets", "--no-release-info", "--format", _TARGET_FORMAT, "Created-By: Packages"]
     try:
         target = target_of(parse_targets(run_tool(ask, wanted=wanted)), release)
@@ -67,14 +67,14 @@ def backports_of(release: str) -> Backports | None:
 
 
 def parse_targets(printed: str) -> list[Target]:
-    """Return what `apt-get indextargets` printed, one line for each architecture of a target."""
+    """Return the targets that `apt-get indextargets` printed: a line for each architecture of a target."""
     return [Target(*line.split(" ", 3)) for line in printed.splitlines()]
 
 
 def target_of(targets: list[Target], release: str) -> Target | None:
-    """Return where this machine has a release itself from, or None where backports are not to be added.
+    """Return the source from which this machine has a release; None if backports must not be added.
 
-    Others than Debian may call a suite of theirs by its release; only Debian has its updates beside it.
+    Other distributors may also name a suite after a release, but only Debian has `-updates` beside it.
     """
     suites = {(target.uri, target.suite) for target in targets}
     if any(suite == f"{release}-backports" for _, suite in suites):
@@ -85,11 +85,11 @@ def target_of(targets: list[Target], release: str) -> Target | None:
 
 
 def parse_keys(sources: str, number: int, *, one_line: bool) -> str:
-    """Return what an entry of a file of sources is signed by, as the option of a line; empty where unsaid.
+    """Return the keys of an entry in a file of sources, as the option of a line; empty if it has none.
 
     Args:
         sources: the content of the file.
-        number: of a line if `one_line`, else of a stanza, from 1; comments alone are no stanza.
+        number: of a line if `one_line`, else of a stanza, from 1; comments alone do not make a stanza.
     """
     if one_line:
         found = _KEYS_OPTION.search(sources.splitlines()[number - 1])
@@ -100,7 +100,7 @@ def parse_keys(sources: str, number: int, *, one_line: bool) -> str:
 
 
 def sources_with(backports: Backports) -> str:
-    """Return what stands in the place of this machine's own `sources.list`: that, and the backports."""
+    """Return a replacement for this machine's `sources.list`: its content and the backports."""
     said = run_tool(["apt-config", "shell", "FILE", "Dir::Etc::sourcelist/f"], wanted=backports.suite)
     # FILE='/etc/apt/sources.list'
     own = Path(shlex.split(said)[0].partition("=")[2])

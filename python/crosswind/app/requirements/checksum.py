@@ -1,4 +1,4 @@
-"""Which version of a program of the system this is, without running it, and its checksum."""
+"""The checksum of a program of the system, and its version without running it."""
 
 import hashlib
 import shutil
@@ -15,7 +15,7 @@ def sha256(path: Path) -> str:
 
 @lru_cache
 def identity(path: Path) -> str:
-    """Return a file's checksum, behind the version of the Debian package that it belongs to, if any."""
+    """Return the version of the Debian package that a file belongs to, if any, and the file's checksum."""
     checksum, version = sha256(path), _package_version(path)
     return f"{version} {checksum}" if version else checksum
 
@@ -28,6 +28,6 @@ def _package_version(path: Path) -> str | None:
 
 
 def _query(*arguments: str) -> str:
-    """Return what dpkg-query prints; nothing where it knows no answer."""
+    """Return the output of dpkg-query; empty if it fails."""
     done = subprocess.run(["dpkg-query", *arguments], capture_output=True, text=True, check=False, timeout=30)
     return done.stdout if done.returncode == 0 else ""

@@ -1,8 +1,8 @@
-"""Programs from Debian packages, unpacked into a folder of their own: nothing is installed system-wide.
+"""Programs from Debian packages, unpacked into a private folder: nothing is installed system-wide.
 
-`apt-get` says what an installation would add, downloads it and checks it; `dpkg -x` unpacks it below the
-cache. No root, no scripts of the packages, no services started. What the system has is always preferred; what
-was unpacked stands on the libraries that the system has.
+`apt-get` lists what an installation would add, downloads it and checks it; `dpkg -x` unpacks it below the
+cache. This needs no root, runs no scripts of the packages and starts no services. Programs of the system are
+always preferred. Unpacked programs use the libraries of the system.
 """
 
 import fcntl
@@ -29,24 +29,24 @@ from crosswind.testbed.folders import cache_folder, remove_tree
 
 _SYSTEM = Path("/")
 _IN_ENGLISH = {"LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
-# What any requirement names, so that one look-up answers for all of them.
+# The packages of all requirements, so that one look-up finds the versions of all of them.
 _declared: set[str] = set()
 
 
 @dataclass(frozen=True)
 class DebianPackages(Requirement):
-    """Packages, and what of them is used.
+    """Debian packages, and which of their programs and files are used.
 
     Args:
-        name: what they are together, such as `postgresql`.
-        packages: names for apt-get; it adds what they depend on.
-        programs: that are run. They come from one place, the system or the unpacked tree, never from both:
-            Debian's client package alone, for instance, has `psql` and no server.
-        folders: patterns of folders with programs beside the usual ones, relative to the root, such as
-            `usr/lib/postgresql/*/bin`; the one with the highest version counts.
-        files: other files that have to be there, relative to the root.
-        only_in_backports_of: the release of Debian, such as `bookworm`, that has the packages in its
-            backports only. Nowhere else are backports looked at.
+        name: of the group of packages, such as `postgresql`.
+        packages: names for apt-get, which adds their dependencies.
+        programs: to run. All come from the system or all from the unpacked tree: Debian's client package, for
+            instance, has `psql` but no server.
+        folders: patterns of more folders with programs, relative to the root, such as
+            `usr/lib/postgresql/*/bin`; the one with the highest version is used.
+        files: other files that must exist, relative to the root.
+        only_in_backports_of: the release of Debian, such as `bookworm`, that has the packages only in its
+            backports. Backports of other releases are not used.
     """
 
     name: str
@@ -66,10 +66,10 @@ class DebianPackages(Requirement):
         _declared.update(self.packages)
 
     def commands(self) -> list[str]:
-        """Return the installation of the versions that this machine's package lists offer now.
+        """Return the commands that install the versions in this machine's package lists.
 
-        Where they do not know a package, an update of the lists stands before it, and it has no version;
-        before that, where it needs them, the backports are added to this machine's sources.
+        If the lists do not have a package, it has no version, and the lists are updated first. If it is only
+        in backports, these are added to this machine's sources before that.
         """
         known = candidates(frozenset(_declared))
         packages = [f"{name}={known[name]}" if name in known else name for name in self.packages]
@@ -89,14 +89,14 @@ class DebianPackages(Requirement):
             if shutil.which(tool) is None:
                 raise CannotInstall(
                     f"{self.name}: {tool} is not on this machine, so its packages cannot be unpacked; "
-                    f"install {', '.join(self.packages)} with this system's own means"
+                    f"install {', '.join(self.packages)} with this system's package manager"
                 )
         with self._private.installing(say, lambda: self._place() is not None) as fresh:
             if fresh is None:
                 return
             self._unpack(fresh, say)
             if self._place_below(fresh.path / "root") is None:
-                # apt-get adds nothing where it believes that everything is installed.
+                # apt-get adds nothing if its database says that everything is installed.
                 raise CannotInstall(
                     f"{self.missing()[0]}; apt-get added {', '.join(fresh.record) or 'nothing'}; "
                     f"try `{self.commands()[-1].replace('install', 'install --reinstall', 1)}`"
@@ -112,7 +112,7 @@ class DebianPackages(Requirement):
     def program(self, name: str) -> Program:
         """Return one of the declared programs.
 
-        Raises: NotHere: it is missing; says what brings it.
+        Raises: NotHere: it is missing; says how to install it.
         """
         place = self._here()
         if name not in place.programs:
@@ -121,12 +121,12 @@ class DebianPackages(Requirement):
 
     @property
     def root(self) -> Path:
-        """The root below which the files of the packages lie: `/`, or that of the unpacked tree."""
+        """The root folder of the packages' files: `/`, or that of the unpacked tree."""
         return self._here().root
 
     @property
     def env(self) -> dict[str, str]:
-        """What programs need in their environment to find the libraries of these packages."""
+        """Environment variables with which programs find the libraries of these packages."""
         return self._here().env
 
     @property
@@ -143,7 +143,7 @@ class DebianPackages(Requirement):
         return place
 
     def _place(self) -> "_Place | None":
-        """Return where everything is: on the system, or unpacked."""
+        """Return the place that has everything: the system, or the unpacked tree."""
         place = self._place_below(_SYSTEM)
         if place is None and self._private.is_complete:
             place = self._place_below(self._private.path / "root")
@@ -161,7 +161,7 @@ class DebianPackages(Requirement):
         return None
 
     def _program_folders(self, root: Path) -> Iterator[list[Path]]:
-        """Yield the lists of folders in which all programs may be, the best first."""
+        """Yield lists of folders that may have all programs, the preferred first."""
         usual = program_folders(root)
         if root == _SYSTEM:
             usual = [*(Path(folder) for folder in os.get_exec_path()), *usual]
@@ -175,7 +175,7 @@ class DebianPackages(Requirement):
         try:
             wanted = self._wanted(lists)
         except CannotInstall:
-            # A fresh image comes with empty lists, and only root may fill the system's or add backports.
+            # A fresh image has empty lists, and only root may fill those of the system or add backports.
             backports = self._backports()
             among = "" if backports is None else f", {backports.suite} among them"
             say(f"package lists{among}, into a private folder")
@@ -215,7 +215,7 @@ class _Requested:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where the packages are."""
+    """The root folder of the packages, and the paths of their programs."""
 
     root: Path
     programs: dict[str, Path]
@@ -231,19 +231,19 @@ def _library_path(root: Path) -> dict[str, str]:
 
 
 def _numbers(folder: Path) -> list[int]:
-    """Return the numbers in a path: versions in the order of their numbers, so that 15 comes behind 9."""
+    """Return the numbers in a path, as a key by which version 15 sorts after version 9."""
     return [int(number) for number in re.findall(r"\d+", str(folder))]
 
 
 def _private_lists(backports: Backports | None) -> tuple[str, ...]:
     """Fill package lists below the cache, which needs no root; return apt-get's options to use them.
 
-    With backports they are other lists: an update without them would remove theirs.
+    Backports have separate lists, because an update without backports would remove theirs.
     """
     parent = cache_folder() / "requirements" / "debian"
     folder = parent / ("lists" if backports is None else f"lists-{backports.suite}")
     (folder / "partial").mkdir(parents=True, exist_ok=True)
-    # apt-get's own download account may not enter a private folder; without it we fetch as who we are.
+    # apt-get's download account may not enter a private folder; an empty name makes it use our account.
     settings = [
         f"Dir::State::Lists={folder}",
         "APT::Sandbox::User=",

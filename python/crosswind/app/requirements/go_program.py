@@ -1,7 +1,8 @@
-"""A program of a Go module, built in a throwaway module that requires exactly one version of it.
+"""A program of a Go module, built in a temporary module that requires exactly one version of it.
 
-`go install PACKAGE@VERSION` asks the module proxy for every prefix of the package's path, and a proxy that
-refuses one of them fails the installation; the module named in full is asked for alone. Needs `go` on PATH.
+`go install PACKAGE@VERSION` queries the module proxy for every prefix of the package's path, and fails if
+the proxy refuses one of them. `go get` with the full name of the module queries for that name alone. Needs
+`go` on PATH.
 """
 
 import shlex
@@ -38,7 +39,7 @@ class GoProgram(PrivateProgram):
         ]
 
     def obtain(self, work: Path, fresh: Fresh) -> Path:
-        # Some hundred MB of sources, of no use once the program is built.
+        # Several hundred MB of sources, which are useless once the program is built.
         env = {
             "GOPATH": str(work / "path"),
             "GOMODCACHE": str(work / "modules"),
@@ -55,4 +56,4 @@ class GoProgram(PrivateProgram):
         return work / self.name
 
     def change(self, work: Path, go: Callable[..., str]) -> None:
-        """Change the sources before the build, where that is needed; `go` runs `go` in the folder `work`."""
+        """Change the sources before the build, if needed; `go` runs `go` in the folder `work`."""

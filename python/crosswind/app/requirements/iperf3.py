@@ -1,4 +1,4 @@
-"""iperf3: an application of its own here, and the generator of real interference under any other."""
+"""iperf3: an application, and the generator of real interference for all other applications."""
 
 from crosswind.app.requirements.debian import DebianPackages
 

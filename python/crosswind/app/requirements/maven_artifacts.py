@@ -1,8 +1,8 @@
-"""Java archives from a Maven repository, with everything that they depend on, in one folder.
+"""Java archives from a Maven repository, with all their dependencies, in one folder.
 
-`mvn` resolves and downloads them rather than a few lines of ours: which versions a set of artifacts needs
-follows from parents, managed versions and exclusions of some hundred descriptions, and users have their
-mirrors and credentials in its settings. Needs `mvn` on PATH, and a Java for it.
+`mvn` resolves and downloads them. Which versions a set of artifacts needs follows from the parents, managed
+versions and exclusions in about a hundred descriptions, and users have their mirrors and credentials in the
+settings of `mvn`. Needs `mvn` on PATH, and Java.
 """
 
 import shlex
@@ -26,9 +26,9 @@ class MavenArtifacts(Requirement):
     """Archives for a class path.
 
     Args:
-        name: what they are together, such as `hdfs`.
+        name: of the group of archives, such as `hdfs`.
         artifacts: each `group:artifact:version`.
-        without: `group:artifact` of what nothing may bring along, such as a second logging back end.
+        without: `group:artifact` of dependencies to leave out, such as a second logging back end.
     """
 
     name: str
@@ -53,7 +53,7 @@ class MavenArtifacts(Requirement):
         with self._private.installing(say, lambda: not self.missing()) as fresh:
             if fresh is None:
                 return
-            say(f"{', '.join(self.artifacts)} and what they depend on")
+            say(f"{', '.join(self.artifacts)} and their dependencies")
             (fresh.path / "pom.xml").write_text(project(self.artifacts, self.without))
             repository, folder = fresh.path / "repository", fresh.path / "lib"
             options = ["--batch-mode", "--quiet", f"-Dmaven.repo.local={repository}"]
@@ -86,7 +86,7 @@ class MavenArtifacts(Requirement):
 
 
 def project(artifacts: tuple[str, ...], without: tuple[str, ...]) -> str:
-    """Return a Maven project that depends on artifacts and leaves some out, wherever they would come from."""
+    """Return a Maven project that depends on artifacts and excludes others from all dependencies."""
     excluded = "".join(
         f"<exclusion><groupId>{group}</groupId><artifactId>{artifact}</artifactId></exclusion>"
         for group, artifact in (_parts(name, 2) for name in without)

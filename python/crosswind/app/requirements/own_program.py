@@ -1,4 +1,4 @@
-"""One of Crosswind's own programs, which came with the package or was built beside it."""
+"""One of Crosswind's own programs, installed with the package or built beside it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class OwnProgram(Requirement):
             raise CannotInstall(lacking)
 
     def versions(self) -> dict[str, str]:
-        # Two builds may have one version.
+        # Two builds may have the same version.
         path = find_binary(self.name)
         version = binary_version(path).removeprefix(f"{self.name} ")
         return {self.name: f"{version} {sha256(path)}"}
@@ -44,6 +44,6 @@ class OwnProgram(Requirement):
     def program(self) -> Program:
         """Return the program.
 
-        Raises: NotHere: it is missing; says what brings it.
+        Raises: NotHere: it is missing; says how to install it.
         """
         return Program(find_binary(self.name), {})

@@ -1,4 +1,4 @@
-"""A program of a Go module some of whose files need another text before it builds or runs."""
+"""A program of a Go module, some of whose files must be replaced before it builds or runs."""
 
 import shlex
 import shutil
@@ -14,7 +14,7 @@ class PatchedGoProgram(GoProgram):
     """A Go program built from a copy of its module.
 
     Args:
-        patches: path of a file in the module, and the text that it gets.
+        patches: path of a file in the module, and its new text.
     """
 
     patches: tuple[tuple[str, str], ...]

@@ -1,8 +1,8 @@
-"""A folder of its own for each installation below the cache: complete, or no installation.
+"""A private folder below the cache for each installation: complete, or not there.
 
-A record is written last; a folder without one is what a killed installation left, and the next one removes
-it. Installations of one thing wait for each other. Their tools inherit the lock, so that what a killed
-installation left running has to end before somebody else writes into the same folder.
+A record is written last. A folder without a record was left by a killed installation; the next installation
+removes it. Installations into the same folder wait for each other. Tools inherit the lock, so a tool that
+outlives a killed installation must end before another process writes into the folder.
 """
 
 import fcntl
@@ -57,10 +57,10 @@ class PrivateFolder:
         return record
 
     def declared(self, brought: Mapping[str, str]) -> str:
-        """Return the command that declares the folder complete after a user has filled it by hand.
+        """Return the command that marks the folder as complete after a user has filled it by hand.
 
         Args:
-            brought: name -> version; checksums are taken by `install` only.
+            brought: name -> version; only `install` records checksums.
         """
         record = json.dumps(dict(brought), sort_keys=True)
         return f"echo {shlex.quote(record)} > {shlex.quote(str(self.path / _RECORD))}"
@@ -69,12 +69,12 @@ class PrivateFolder:
     def installing(
         self, say: Callable[[str], None], is_there: Callable[[], bool]
     ) -> Iterator["Fresh | None"]:
-        """Give an empty folder to install into, or None where another process has installed it meanwhile.
+        """Yield an empty folder to install into; None if another process has installed it meanwhile.
 
-        The block sets the `record` of what it gets; if it fails, nothing counts as installed.
+        The block fills the `record` of the folder. If the block fails, the folder is removed.
 
         Args:
-            is_there: asked when it is our turn, and again after the block.
+            is_there: whether it is installed already; called once the lock is held.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         for folder in (self.path.parent, self.path.parent.parent):
@@ -105,8 +105,8 @@ class Fresh:
     """An empty folder that is being installed into.
 
     Attributes:
-        path: the folder; it stays where it is, since some tools write its path into files.
-        lock: a descriptor that every tool which writes into the folder has to inherit.
+        path: the folder; it is never moved, because some tools write its path into files.
+        lock: a descriptor that every tool that writes into the folder must inherit.
         record: to be filled: name -> version and checksum of what was installed.
     """
 
@@ -120,15 +120,14 @@ def _await_turn(lock: int, say: Callable[[str], None]) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        say("another installation of the same is running; waiting for its end")
+        say("another process is installing the same; waiting for its end")
         fcntl.flock(lock, fcntl.LOCK_EX)
 
 
 def make_readable(root: Path) -> None:
-    """Let every account read what is below a folder and execute what its owner can execute.
+    """Let every account read all files below a folder, and execute those that their owner can execute.
 
-    Set-user-id bits go: what a package manager installs for the whole machine is harmless there, and a second
-    copy of it that nobody updates is not.
+    Set-user-id bits are removed: a package manager updates such programs, but nothing updates this copy.
     """
     for folder, subfolders, files in os.walk(root):
         for name in (*subfolders, *files):

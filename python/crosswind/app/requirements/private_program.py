@@ -1,4 +1,4 @@
-"""A program that is built from source or taken out of a wheel, below the cache; one on PATH is preferred."""
+"""A program that is built from source or taken out of a wheel; one on PATH is preferred."""
 
 import shutil
 from abc import abstractmethod
@@ -16,7 +16,7 @@ from crosswind.testbed.folders import remove_tree
 
 @dataclass(frozen=True)
 class PrivateProgram(Requirement):
-    """One program, on PATH or in a folder of its own below the cache.
+    """One program, on PATH or in a private folder below the cache.
 
     Args:
         name: of the program.
@@ -54,7 +54,7 @@ class PrivateProgram(Requirement):
     def program(self) -> Program:
         """Return the program.
 
-        Raises: NotHere: it is missing; says what brings it.
+        Raises: NotHere: it is missing; says how to install it.
         """
         path = self._found()
         if path is None:
@@ -62,17 +62,17 @@ class PrivateProgram(Requirement):
         return Program(path, {})
 
     def declared(self) -> str:
-        """Return the command that declares what was installed by hand, at `installed`, complete."""
+        """Return the command that marks a program installed by hand, at `installed`, as complete."""
         return self._private.declared({self.name: self.version})
 
     @property
     def step(self) -> str:
-        """What the installation does, for its user."""
+        """What the installation does, as shown to the user."""
         return f"building {self.name} {self.version}; this takes minutes"
 
     @abstractmethod
     def obtain(self, work: Path, fresh: Fresh) -> Path:
-        """Bring the program into a folder that is removed afterwards; return its path there."""
+        """Build or download the program in a folder that is removed afterwards; return its path."""
 
     @property
     def _private(self) -> PrivateFolder:
@@ -80,7 +80,7 @@ class PrivateProgram(Requirement):
 
     @property
     def installed(self) -> Path:
-        """Where the program is, or will be, unless it is on PATH."""
+        """The path of the program, unless it is on PATH; it need not exist yet."""
         return self._private.path / "bin" / self.name
 
     def _found(self) -> Path | None:

@@ -1,7 +1,7 @@
-"""Packages from the Python Package Index, in a virtual environment of their own.
+"""Packages from the Python Package Index, in a separate virtual environment.
 
-The environment belongs to an interpreter that the application's account can execute: not one below somebody
-else's private home folder, even where Crosswind itself runs on such a one.
+The environment uses an interpreter that the application's account can execute. That excludes one in a private
+home folder, even if Crosswind itself runs on it.
 """
 
 import json
@@ -19,8 +19,8 @@ from crosswind.app.requirements.tool import run_tool
 from crosswind.testbed.errors import NotHere
 
 _NO_INTERPRETER = (
-    "python3: {} is in a folder that the account of applications may not enter, and no python3 on PATH is "
-    "elsewhere; install the system's python3"
+    "python3: {} is in a folder that the account of applications may not enter, and PATH has no other "
+    "python3; install the system's python3"
 )
 
 
@@ -29,9 +29,9 @@ class PythonPackages(Requirement):
     """Packages with exact versions.
 
     Args:
-        name: what they are together, such as `pyspark`.
-        packages: such as `pyspark==4.0.1`; what they depend on comes in the newest version that fits, and is
-            recorded.
+        name: of the group of packages, such as `pyspark`.
+        packages: such as `pyspark==4.0.1`; their dependencies are installed in the newest version that fits,
+            and recorded.
     """
 
     name: str
@@ -47,7 +47,7 @@ class PythonPackages(Requirement):
             return [_NO_INTERPRETER.format(sys.executable)]
         if self._private.is_complete:
             return []
-        return [f"{', '.join(self.packages)}: no environment of its own has it"]
+        return [f"{', '.join(self.packages)}: not in a private environment"]
 
     def commands(self) -> list[str]:
         folder = shlex.quote(str(self._private.path / "venv"))
@@ -65,9 +65,9 @@ class PythonPackages(Requirement):
             if fresh is None:
                 return
             environment, report = fresh.path / "venv", fresh.path / "report.json"
-            # pip comes from here: many systems have no ensurepip.
+            # Crosswind's own pip installs into it, because many systems have no ensurepip.
             self._run([interpreter, "-m", "venv", "--without-pip", environment], fresh.lock)
-            say(f"{', '.join(self.packages)} and what they depend on")
+            say(f"{', '.join(self.packages)} and their dependencies")
             pip = [sys.executable, "-m", "pip", "--python", environment / "bin" / "python"]
             options = ["--quiet", "--no-input", "--disable-pip-version-check", "--report", report]
             self._run([*pip, "install", *options, *self.packages], fresh.lock)
@@ -80,17 +80,17 @@ class PythonPackages(Requirement):
     def program(self, name: str) -> Program:
         """Return a program of the environment, such as `python`.
 
-        Raises: NotHere: it is missing; says what brings it.
+        Raises: NotHere: it is missing; says how to install it.
         """
         self._check()
         path = self._private.path / "venv" / "bin" / name
         if not path.is_file():
-            raise NotHere(f"{name}: {', '.join(self.packages)} bring no such program")
+            raise NotHere(f"{name}: {', '.join(self.packages)} have no such program")
         return Program(path, {})
 
     @property
     def site_packages(self) -> Path:
-        """The folder that has the packages' files."""
+        """The folder with the packages' files."""
         self._check()
         (folder,) = self._private.path.glob("venv/lib/python*/site-packages")
         return folder
@@ -109,7 +109,7 @@ class PythonPackages(Requirement):
 
 @dataclass(frozen=True)
 class _Requested:
-    """All that decides what is installed: an environment works with its own interpreter only."""
+    """All that decides what is installed: an environment works only with its own interpreter."""
 
     packages: tuple[str, ...]
     interpreter: str
@@ -130,7 +130,7 @@ def installed(report: str) -> dict[str, str]:
 
 
 def _interpreter() -> Path | None:
-    """Return the interpreter of new environments; None where applications could execute none."""
+    """Return the interpreter for new environments; None if applications can execute none."""
     return next(filter(application_can_execute, _interpreters()), None)
 
 
@@ -142,9 +142,9 @@ def _interpreters() -> Iterator[Path]:
 
 
 def application_can_execute(program: Path) -> bool:
-    """Tell whether the account of applications may execute a program and enter every folder above it.
+    """Return whether the account of applications may execute a program and enter every folder above it.
 
-    As root that is another account, which has the rights of everybody.
+    If Crosswind runs as root, that is another account, with the rights of all users.
     """
     if os.geteuid() != 0:
         return os.access(program, os.X_OK)

@@ -1,4 +1,4 @@
-"""What every kind of requirement can say and do."""
+"""The contract of every kind of requirement."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -10,14 +10,14 @@ from crosswind.errors import CrosswindError, Exit
 
 
 class CannotInstall(CrosswindError):
-    """Something that an application needs cannot be had on this machine."""
+    """Something that an application needs cannot be installed on this machine."""
 
     exit = Exit.PREFLIGHT
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program and what has to be added to the environment of its processes."""
+    """A program, and variables to add to the environment of its processes."""
 
     path: Path
     env: dict[str, str]
@@ -27,8 +27,8 @@ class Requirement(ABC):
     """Something that an application needs and a machine may lack.
 
     Attributes:
-        name: what messages, provenance and the folder below the cache call it.
-        installable: whether `install` can bring it; the user has to bring the rest.
+        name: used in messages, provenance and the folder below the cache.
+        installable: whether `install` can install it; otherwise the user must.
     """
 
     name: str
@@ -36,32 +36,32 @@ class Requirement(ABC):
 
     @abstractmethod
     def missing(self) -> list[str]:
-        """Return what is lacking and where it was looked for; an empty list where nothing is."""
+        """Return what is missing and where it was searched for; an empty list if nothing is."""
 
     @abstractmethod
     def commands(self) -> list[str]:
-        """Return the commands, versions included, that bring it without Crosswind; none where none do."""
+        """Return the commands, with versions, that install it without Crosswind; empty if none can."""
 
     def remedy(self, install: str) -> str:
-        """Return what to do where it is missing, for the end of a sentence.
+        """Return what to do if it is missing, as the end of a sentence.
 
         Args:
-            install: the command of Crosswind that brings what can be installed.
+            install: the command of Crosswind that installs it, if it is installable.
         """
         return f"install it with: {install if self.installable else ' && '.join(self.commands())}"
 
     @abstractmethod
     def install(self, say: Callable[[str], None]) -> None:
-        """Bring what is missing; all of it or nothing, and at once for everybody who looks.
+        """Install what is missing, completely or not at all; other processes never see a part of it.
 
         Args:
-            say: told each step.
+            say: called with the description of each step.
         Raises: CannotInstall: no network, no such version, or a tool is missing; says which.
         """
 
     @abstractmethod
     def versions(self) -> dict[str, str]:
-        """Return name -> version and checksum of what will be used, for provenance.
+        """Return name -> version and checksum of the programs that will run, for provenance.
 
         Raises: NotHere: it is missing.
         """

