@@ -142,7 +142,7 @@ def test_resume_works_from_the_results_alone(live: Live) -> None:
         (
             "ready: {port: 8080}",
             "ready: {port: 8081, within: 500ms}",
-            "not ready after 0.5 s; nothing listens at port 8081/tcp",
+            "not ready after 0.5 s; nothing listens on port 8081/tcp",
         ),
         ("ready: {port: 8080}", "ready: {regex: hello, within: 500ms}", 'it has not written "hello"'),
         (
@@ -165,7 +165,7 @@ def test_resume_works_from_the_results_alone(live: Live) -> None:
         (
             "load: client",
             "load: client\n    warm_up: 100s\n    duration: 1s",
-            "ended within its warm-up of 100 s",
+            "ended during its warm-up of 100 s",
         ),
         (
             "load: client",
@@ -175,7 +175,7 @@ def test_resume_works_from_the_results_alone(live: Live) -> None:
         (
             "load: client",
             "load: client\n    operations: {in: chunks.csv}",
-            'begins with "gap_us,n"; its first line has to be operation,',
+            'begins with "gap_us,n"; its first line must be operation,',
         ),
         ('fetch.py, "{address:server}"', 'fetch.py, "127.0.0.1"', "Connection refused"),
     ],
@@ -205,7 +205,7 @@ def test_what_goes_wrong_is_the_reason_of_the_failed_trial(
 def test_a_server_that_nobody_can_reach_is_refused_with_the_remedy(live: Live) -> None:
     local = "[/usr/bin/python3, -m, http.server, --bind, 127.0.0.1, 8080]"
     text = DOWNLOAD.replace("[/usr/bin/python3, serve.py]", local).replace("8080}", "8080, within: 1s}")
-    assert "is open at 127.0.0.1 only, where no other node can reach it" in reason(live, text)
+    assert "is open only on 127.0.0.1, where no other node can reach it" in reason(live, text)
 
 
 def test_servers_that_hang_are_gone_within_five_seconds(live: Live) -> None:

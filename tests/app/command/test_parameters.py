@@ -80,11 +80,11 @@ def test_figures_follow_from_the_metrics(tmp_path: Path) -> None:
         ("ready: {port: 8080}", "ready: {port: 0}", 'port "0" is not a port'),
         ("ready: {port: 8080}", "ready: {regex: '('}", 'regex "(" is not a regular expression'),
         ("ready: {port: 8080}", "ready: {command: []}", "is not a command"),
-        ("load: client", "load: cleint", 'load "cleint" is no role; did you mean "client"?'),
-        ("load: client", "load: server", "ready is for servers, and this role is the load"),
-        ("server: {command", "sever: {command", 'sever is the name of no node; did you mean "server"?'),
+        ("load: client", "load: cleint", 'load "cleint" is not a role; did you mean "client"?'),
+        ("load: client", "load: server", "ready is for servers, but this role is the load"),
+        ("server: {command", "sever: {command", 'sever is not the name of a node; did you mean "server"?'),
         ("files: [serve.py]", "files: [nothing.py]", '"nothing.py" cannot be read'),
-        ("files: [serve.py]", "files: [/etc/passwd]", "does not lie beside the experiment file"),
+        ("files: [serve.py]", "files: [/etc/passwd]", "is not in the folder of the experiment file"),
         ("{address:server}", "{address:db}", "no node has that name"),
         ("{seed}", "{duration}", "there is no `duration`"),
         ("json: p99, unit: ms", "json: p99, unit: msec", "write ms"),
@@ -93,7 +93,7 @@ def test_figures_follow_from_the_metrics(tmp_path: Path) -> None:
         ("json: p99, unit: ms", "regex: p99, unit: ms", "has no group called value"),
         ("json: p99, unit: ms", "json: p99, in: ../x, unit: ms", "is not in the working folder"),
         ("samples: sizes.txt", "samples: sizes.txt, in: x", "has `in` and `samples`"),
-        ("wait: {", "drops: {", "is what the network's own metric is called"),
+        ("wait: {", "drops: {", "is the name of a metric of the network"),
         (
             "load: client",
             "load: client\n    operations: {in: o.csv}\n    warm_up: 1s\n    warm_up_command: x",
@@ -110,7 +110,7 @@ def test_an_error_names_its_place_and_the_remedy(tmp_path: Path, old: str, new: 
 
 def test_a_metric_that_operations_give_already_is_refused(tmp_path: Path) -> None:
     text = TEN_LINES.replace("wait: {", "latency: {") + "    operations: {in: o.csv}\n"
-    assert any("metrics: latency is what `operations` gives" in found for found in problems(tmp_path, text))
+    assert any("metrics: latency is a metric of `operations`" in found for found in problems(tmp_path, text))
 
 
 def test_an_application_that_measures_nothing_is_refused(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def test_other_output_may_stand_above_the_last_line_of_json() -> None:
 
 def test_a_document_that_is_cut_off_is_refused() -> None:
     for length in (0, 1, 100, len(CURL) - 1):
-        with pytest.raises(NoResult, match="it is not JSON, and neither is its last line"):
+        with pytest.raises(NoResult, match="neither it nor its last line is JSON"):
             from_json(CURL[:length], "time_total", "s")
 
 
@@ -37,12 +37,12 @@ def test_a_document_that_is_cut_off_is_refused() -> None:
         ('{"p99": 1}', "p95", 'the document has no key "p95"; did you mean "p99"?'),
         ('{"a": {"b": 1}}', "a.xyz", 'a has no key "xyz"; there are b'),
         ('{"a": [1, 2]}', "a[2]", "a is a list of 2, without item 2"),
-        ('{"a": 1}', "a.b", "a is \"1\", which has no 'b' in it"),
+        ('{"a": 1}', "a.b", "a is \"1\", which has no 'b'"),
         ('{"a": "12"}', "a", 'a is "12", not a number'),
         ('{"a": true}', "a", "not a number"),
         ('{"a": null}', "a", "not a number"),
-        ('{"a": NaN}', "a", "a: nan is no result"),
-        ('{"a": 1e999}', "a", "a: inf is no result"),
+        ('{"a": NaN}', "a", "a: nan is not a finite number"),
+        ('{"a": 1e999}', "a", "a: inf is not a finite number"),
     ],
 )
 def test_what_is_no_number_in_json_is_refused_with_the_reason(document: str, path: str, message: str) -> None:
@@ -76,7 +76,7 @@ def test_the_last_match_counts() -> None:
     [
         (r"took (?P<value>\d+)", "s", "matches nothing in it"),
         (r"(?P<value>records) in", "count", '"records" is not a number'),
-        (DD_SPEED, "ms", "is in GB/s, which is no kind of ms"),
+        (DD_SPEED, "ms", "is in GB/s, which cannot be converted to ms"),
         (r"(?P<value>[0-9]+) (?P<unit>bytes)", "B", '"bytes" is not a unit; write B'),
     ],
 )
@@ -110,7 +110,7 @@ def test_a_column_that_is_no_text_is_refused_with_its_line() -> None:
     ("text", "column", "message"),
     [
         ("", None, "it has no numbers"),
-        ("1\nnan\n", None, "line 2: nan is no result"),
+        ("1\nnan\n", None, "line 2: nan is not a finite number"),
         ("1\ntwo\n", None, 'line 2: "two" is not a number'),
         ("a,b\n1,2\n", "c", 'it has no column "c"; its header is a, b'),
         ("a,b\n1\n", "b", 'line 2 has 1 columns and ends before "b"'),

@@ -36,7 +36,7 @@ def test_doubled_braces_are_the_text_itself() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{adress:db0}", 'has "{adress:db0}", which is no variable; did you mean "address"?'),
+        ("{adress:db0}", 'has "{adress:db0}", which is not a variable; did you mean "address"?'),
         ("{address:db1}", 'no node has that name; did you mean "db0"?'),
         ("{address}", "no node has that name; nodes are db0, client"),
         ("{seed:1}", "write {seed}"),

@@ -98,7 +98,7 @@ def test_without_an_engine_the_missing_image_is_named(
     monkeypatch.setenv("CROSSWIND_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("PATH", str(tmp_path))
     (missing,) = Images({}, {"sub-web": build_of()}).missing({"sub-web"})
-    assert missing.what == "image sub-web: is built from sub/app, and neither podman nor docker is here"
+    assert missing.what == "image sub-web: is built from sub/app, and neither podman nor docker is installed"
     assert "images: {sub-web: /FILE.tar}" in missing.remedy
     (tmp_path / "docker").write_text("#!/bin/sh\nexit 1\n")
     (tmp_path / "docker").chmod(0o755)

@@ -36,5 +36,5 @@ def test_the_table_has_a_line_for_each_file(tmp_path: Path) -> None:
         (tmp_path / name / "compose.yaml").write_text(text)
     lines = table(list(outcomes(tmp_path))).splitlines()
     assert lines[0] == "1 of 2 files validate."
-    assert lines[4].startswith("| bad | line 1: services.web: privileged asks for all privileges")
+    assert lines[4].startswith("| bad | line 1: services.web: privileged needs all privileges")
     assert lines[5] == "| good | valid | 2 | 2 |"

@@ -91,31 +91,35 @@ def test_services_start_behind_what_they_depend_on() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("image: pg,", "image: pg, privileged: true,", "privileged asks for all privileges"),
+        ("image: pg,", "image: pg, privileged: true,", "privileged needs all privileges"),
         ("image: pg,", "image: pg, comand: x,", 'unknown key "comand"; did you mean "command"?'),
-        ("image: pg,", "image: pg, restart: sometimes,", 'restart "sometimes" is no policy'),
+        ("image: pg,", "image: pg, restart: sometimes,", 'restart "sometimes" is not a policy'),
         ("image: pg,", "image: 'pg:${TAG:?say which}',", "needs a value for TAG: say which"),
-        ("image: pg,", "image: 'pg:${TAG',", "has no such form of a variable"),
-        ("image: pg,", "command: x, user: me,", "has a user and no image"),
+        ("image: pg,", "image: 'pg:${TAG',", "has an unknown form of a variable"),
+        ("image: pg,", "command: x, user: me,", "has a user but no image"),
         ("image: pg,", "", "has neither an image nor a command"),
         ("image: pg,", "build: app,", 'has the context "app", which has no files'),
-        ("image: pg,", "build: {context: ., ssh: x},", 'has "ssh", which would take keys'),
-        ("image: pg,", "image: pg, devices: [/dev/kvm],", "devices opens devices"),
+        ("image: pg,", "build: {context: ., ssh: x},", 'has "ssh", which uses keys'),
+        ("image: pg,", "image: pg, devices: [/dev/kvm],", "devices needs devices"),
         ("image: pg,", "image: pg, sysctls: {net.core.somaxconn: 1},", "sysctls changes settings"),
         ("image: pg,", "image: pg, cap_add: [SYS_ADMIN],", "cap_add SYS_ADMIN lets a service change"),
         ("image: pg,", "image: pg, platform: wasi/wasm,", 'platform "wasi/wasm" is not Linux'),
-        ("image: pg,", "image: pg, runtime: runsc,", "is another way to run programs"),
+        ("image: pg,", "image: pg, runtime: runsc,", 'runtime "runsc" is not supported'),
         ("image: pg,", "image: pg, network_mode: 'service:web',", "shares the network of another"),
-        ("image: pg,", "image: pg, networks: [back],", '"back", which is no network of the file'),
-        ("image: pg,", "image: pg, secrets: [key],", '"key" is no secret of the file'),
+        ("image: pg,", "image: pg, networks: [back],", '"back", which is not a network of the file'),
+        ("image: pg,", "image: pg, secrets: [key],", '"key" is not a secret of the file'),
         (
             "image: pg,",
             "image: pg, env_file: [{path: x, format: raw}],",
-            'with "format", which is not followed',
+            'with "format", which is not supported',
         ),
-        ("image: pg,", "image: pg, env_file: db.env,", '"db.env", which is not there'),
-        ("image: pg,", "image: pg, extends: {service: pq},", 'extends names "pq", which is no service there'),
-        ("image: pg,", "image: pg, extends: {service: db},", "leads in a circle: db -> db"),
+        ("image: pg,", "image: pg, env_file: db.env,", '"db.env", which does not exist'),
+        (
+            "image: pg,",
+            "image: pg, extends: {service: pq},",
+            'extends names "pq", which is not a service there',
+        ),
+        ("image: pg,", "image: pg, extends: {service: db},", "forms a cycle: db -> db"),
         ("image: pg,", "image: pg, deploy: {replicas: many},", '"many" must be a whole number'),
         (
             "image: pg,",
@@ -127,26 +131,26 @@ def test_services_start_behind_what_they_depend_on() -> None:
         ("image: pg,", "image: pg, ports: [http],", '"http" is not a port'),
         ("image: pg,", "image: pg, extra_hosts: ['h:host-gateway'],", "this machine itself"),
         ("image: pg,", "image: pg, x-crosswind: {command: a, package: redis},", "is not a package"),
-        ("[db]", "[dbb]", 'dbb is no service that takes part; did you mean "db"?'),
+        ("[db]", "[dbb]", 'dbb is not a service that takes part; did you mean "db"?'),
         ("{N: 1}", "{N: true}", '"true" is not text'),
         ("1m30s", "90", '"90" is not a duration; write such as'),
         ('["CMD",', '["CMD-SHELL",', "is not a test"),
-        ("data:/data", "dat:/data", '"dat" is no volume of the file'),
+        ("data:/data", "dat:/data", '"dat" is not a volume of the file'),
         ("data:/data", "data:data", "is not a volume"),
         ("data:/data", "data:/data:rx", "has the mode rx"),
-        ("{data: }", "{data: , a/b: }", '"a/b" is no name; use letters'),
+        ("{data: }", "{data: , a/b: }", '"a/b" is not a name; use letters'),
         ("image: pg,", "image: pg, tmpfs: run,", '"run" is not a path in the service'),
-        ("{data: }", "{data: {driver: nfs}}", 'driver "nfs" is not here'),
-        ("{data: }", "{data: {driver_opts: {device: /x}}}", "driver_opts say where its files are"),
-        ("healthcheck: {test: pg_isready}", "depends_on: [web]", "leads in a circle: web -> db -> web"),
+        ("{data: }", "{data: {driver: nfs}}", 'driver "nfs" is not supported'),
+        ("{data: }", "{data: {driver_opts: {device: /x}}}", "has driver_opts, which select a folder"),
+        ("healthcheck: {test: pg_isready}", "depends_on: [web]", "forms a cycle: web -> db -> web"),
         ('"daemon off;"', '"daemon off;', "cannot be split into words"),
         ("x-note: nothing", "network: {a: }", 'unknown key "network"'),
         ("x-note: nothing", "include: [more.yaml]", "cannot be read"),
-        ("migrate: {image", "WEB: {image: a}\n  migrate: {image", "has the node web, which is that of"),
+        ("migrate: {image", "WEB: {image: a}\n  migrate: {image", "has the node web, which is also that of"),
         ("image: pg,", "image: pg, mem_limit: 1m,", "mem_limit 1048576 bytes are too few for a process"),
         ("image: pg,", "image: pg, mem_limit: 1TiB,", '"1TiB" is not a byte value; write such as 512m'),
         ("image: pg,", "image: pg, cpus: 0,", '"0.0" is outside 0.01 to 1024 CPUs'),
-        ("image: pg,", "image: pg, cpus: half,", '"half" is not a number of processors'),
+        ("image: pg,", "image: pg, cpus: half,", '"half" is not a number of CPUs'),
         (
             "image: pg,",
             "image: pg, mem_limit: 1g, deploy: {resources: {limits: {memory: 2g}}},",
@@ -185,7 +189,7 @@ services:
 def test_what_has_no_effect_is_noted_once_for_all_its_places() -> None:
     file = compose(NOTED)
     (restart,) = (note for note in file.without_effect if " restart " in note)
-    assert restart.startswith("sub/compose.yaml: lines 5, 14: restart is followed until")
+    assert restart.startswith("sub/compose.yaml: lines 5, 14: restart applies until")
     assert any("line 6: stdin_open has no effect" in note for note in file.without_effect)
     assert any("line 9: ports has no effect" in note for note in file.without_effect)
 
@@ -194,9 +198,9 @@ def test_what_readers_of_results_have_to_know_is_a_note_of_its_own() -> None:
     notes = "\n".join(compose(NOTED).notes)
     for part in (
         "line 7: ulimits",
-        "line 8: user is not",
+        "line 8: user is ignored",
         "cap_add",
-        "/srv/data is seen as a copy",
+        "/srv/data is copied for each trial",
         "sub/conf has no files",
     ):
         assert part in notes
@@ -335,10 +339,10 @@ services:
   web: {image: w, environment: {DNS: WHERE}, networks: [net]}
 networks: {net: {ipam: {config: [{subnet: 172.20.0.0/24}]}}}
 """
-    assert any("ipv4_address is not followed" in note for note in compose(text).notes)
+    assert any("ipv4_address is ignored" in note for note in compose(text).notes)
     (problem,) = problems(text.replace("WHERE", "172.20.0.2:53"))
     assert problem.startswith("sub/compose.yaml:3:19: services.dns: networks has the address 172.20.0.2")
-    assert "which line 4 relies on" in problem
+    assert "which line 4 uses" in problem
 
 
 def test_every_truncation_is_read_or_refused() -> None:

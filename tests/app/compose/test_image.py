@@ -12,8 +12,8 @@ from crosswind.app.compose.image import Images
 @pytest.mark.parametrize(
     ("here", "what", "pull"),
     [
-        ((), "podman is not here; docker is not here", "podman"),
-        (("docker",), "podman is not here; docker: ", "docker"),
+        ((), "podman is not installed; docker is not installed", "podman"),
+        (("docker",), "podman is not installed; docker: ", "docker"),
         (("podman", "docker"), "podman: ; docker: ", "podman"),
     ],
 )

@@ -69,9 +69,9 @@ def test_a_variable_without_value_is_empty_and_reported() -> None:
         ("$", "begins no variable; write $$"),
         ("cost: $5", "begins no variable; write $$"),
         ("${}", "begins no variable"),
-        ("${SET", "no such form"),
+        ("${SET", "unknown form"),
         ("${SET:-x", "without its closing brace"),
-        ("${SET!x}", "no such form of a variable; write ${SET}"),
+        ("${SET!x}", "an unknown form of a variable; write ${SET}"),
         ("${A-" * 30 + "}" * 30, "nested deeper than 20"),
     ],
 )
@@ -158,7 +158,7 @@ J = spaced
         ("A=1\nno variable", 'line 2: "no variable" has no =; write NAME=VALUE'),
         ("=1", "line 1: "),
         ("A='open", "line 1: A has a value without its closing '"),
-        ('A="x" y', 'line 1: A has text behind its closing "'),
+        ('A="x" y', 'line 1: A has text after its closing "'),
         ("A=${NONE:?needed}", "line 1: needs a value for NONE: needed"),
     ],
 )

@@ -143,7 +143,7 @@ def test_a_service_is_restarted_until_it_is_ready(policy: str, starts: int) -> N
 def test_a_service_that_may_not_restart_fails_with_its_last_words() -> None:
     failed = cast(Process, Fake(Ended(1, None)))
     with pytest.raises(
-        TestbedError, match=r"web on web: ended before it was ready .*its last words: no database"
+        TestbedError, match=r"web on web: ended before it was ready .*end of its output: no database"
     ):
         await_service(failed, lambda: "nothing listens", 5, "no", lambda: failed)
     with pytest.raises(TestbedError, match=r"not ready after 0 s; nothing listens"):
@@ -159,7 +159,7 @@ def test_a_service_without_a_healthcheck_is_ready_when_it_listens() -> None:
         port = server.getsockname()[1]
         missing = listening_look(node, [f"{port}/tcp"])()
         assert missing is not None
-        assert missing.startswith(f"nothing listens at port {port}/tcp where other nodes can reach it")
+        assert missing.startswith(f"nothing listens on port {port}/tcp where other nodes can reach it")
         server.listen()
         assert listening_look(node, [f"{port}/tcp"])() is None
         assert listening_look(node, ["1/udp", f"{port}/tcp"])() is None

@@ -33,7 +33,7 @@ def test_a_debian_package_takes_the_place_of_an_image() -> None:
     assert service.environment == {"A": "1"}
     assert service.healthcheck is not None
     for key in ("image", "volumes", "user"):
-        assert any(f" {key} has no effect: x-crosswind takes" in note for note in file.without_effect)
+        assert any(f" {key} has no effect: x-crosswind replaces" in note for note in file.without_effect)
 
 
 def test_python_packages_need_exact_versions() -> None:

@@ -114,15 +114,15 @@ def test_a_network_of_such_an_experiment_can_be_brought_up(tmp_path: Path) -> No
             "hosts: 2, uplink: {rate: 1Gbit/s, delay: 1us}, nodes: {wep: h0, client: h1}",
             "services without a node (web); place them, such as nodes: {web: PLACE}, or, in a star, leave",
         ),
-        ("load: client", "load: clint", 'load "clint" is no service; did you mean "client"?'),
+        ("load: client", "load: clint", 'load "clint" is not a service; did you mean "client"?'),
         ("load: client", "load: {node: web, command: x}", '"web" is the node of web; write another'),
         ("load: client", "load: {command: 'ask {addres:web}'}", 'did you mean "address"?'),
-        ("ready: {web:", "ready: {wep:", 'wep is no service; did you mean "web"?'),
-        ("ready: {web:", "ready: {client: {port: 1}, web:", "client is the load, and `ready` is for servers"),
+        ("ready: {web:", "ready: {wep:", 'wep is not a service; did you mean "web"?'),
+        ("ready: {web:", "ready: {client: {port: 1}, web:", "client is the load, but `ready` is for servers"),
         ("images: {nginx: /", "images: {nginx: ", '"srv/nginx.tar" is relative'),
-        ("images: {nginx:", "images: {ngin:", "ngin is the image of no service; images are nginx"),
+        ("images: {nginx:", "images: {ngin:", "ngin is not the image of a service; images are nginx"),
         ("sub/compose.yaml", "compose.yaml", '"compose.yaml" cannot be read'),
-        ("sub/compose.yaml", "/compose.yaml", "write it from the experiment's folder"),
+        ("sub/compose.yaml", "/compose.yaml", "write it relative to the experiment's folder"),
     ],
 )
 def test_what_does_not_fit_is_an_error_with_the_remedy(
@@ -243,13 +243,13 @@ def test_nobody_waits_for_the_load(tmp_path: Path) -> None:
     file = FILE.replace("image: nginx,", "image: nginx, depends_on: [client],").replace(
         ", depends_on: [web]", ""
     )
-    assert "load is what web depends on" in refusal(written(tmp_path, file=file))
+    assert "load is a dependency of web" in refusal(written(tmp_path, file=file))
 
 
 def test_errors_of_the_compose_file_have_their_own_places(tmp_path: Path) -> None:
     said = refusal(written(tmp_path, file=FILE.replace("image: nginx", "image: nginx, privileged: true")))
-    assert 'shop.yaml:8:11: application.compose: file "sub/compose.yaml" cannot be honoured:' in said
-    assert "\n  sub/compose.yaml:3:23: services.web: privileged asks for all privileges" in said
+    assert 'shop.yaml:8:11: application.compose: file "sub/compose.yaml" cannot be run:' in said
+    assert "\n  sub/compose.yaml:3:23: services.web: privileged needs all privileges" in said
 
 
 YAML = st.recursive(

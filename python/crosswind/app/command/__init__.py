@@ -1,4 +1,4 @@
-"""A user's own application, described in the experiment file: commands, readiness, results."""
+"""A user's own application, described in the experiment file: commands, readiness, metrics."""
 
 from crosswind.app.command.application import Command, CommandParameters
 

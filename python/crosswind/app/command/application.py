@@ -1,4 +1,4 @@
-"""A user's own application: a command on every node, one of which is the load."""
+"""A user's own application: a command on each node, one of which is the load."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from crosswind.testbed.fabric import Process
 
 
 class CommandParameters(MeasuredParameters):
-    """The commands of an application by role, and what is measured."""
+    """The commands of an application by role, and its metrics."""
 
-    load: str = Field(description="Whose command is the load: its end ends the measured phase.")
+    load: str = Field(description="The role that is the load: its end ends the measured phase.")
     roles: dict[str, Role] = Field(
         min_length=1,
-        description="By the name of the node; servers start in this order, each when the last is ready.",
+        description="By the name of the node. Servers start in this order, one when the other is ready.",
     )
 
 
 class Command(Application):
-    """Commands that the experiment file has; see README.md beside this file."""
+    """Commands of the experiment file; see README.md beside this file."""
 
     name = "command"
     summary = "your own application: a command on each node, one of them the load"
@@ -62,11 +62,11 @@ class Command(Application):
             place = ("roles", name)
             if name not in nodes:
                 meant = did_you_mean(name, nodes) or f"nodes are {', '.join(nodes)}"
-                yield place, f"is the name of no node; {meant}"
+                yield place, f"is not the name of a node; {meant}"
             if role.ready is None and name != parameters.load:
-                yield place, "has no `ready`; write how it is known to be ready, such as ready: {port: 8080}"
+                yield place, "has no `ready`; write when it is ready, such as ready: {port: 8080}"
             if role.ready is not None and name == parameters.load:
-                yield (*place, "ready"), "is for servers, and this role is the load; leave it out"
+                yield (*place, "ready"), "is for servers, but this role is the load; leave it out"
             yield from _variables_in((*place, "command"), role.command, parameters, nodes)
             for variable, text in role.environment.items():
                 yield from _variables_in((*place, "environment", variable), [text], parameters, nodes)
@@ -116,7 +116,7 @@ class Command(Application):
         stop_servers(stage, self._servers)
 
     def _start(self, stage: Stage, node: str, name: str, command: list[str]) -> Process:
-        """Start a command with its variables filled in; `name` is what logs and errors call it."""
+        """Start a command with its variables filled in; `name` is its name in logs and errors."""
         role = self.parameters.roles[node]
         environment = {key: self._fill(stage, node, text) for key, text in role.environment.items()}
         return stage.fabric.start(

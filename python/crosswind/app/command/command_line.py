@@ -1,4 +1,4 @@
-"""A command as it is written: a line for the shell, or a list of words."""
+"""A command in a file: a line for the shell, or a list of words."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ SHELL = ("/bin/sh", "-c")
 
 
 def read_command(value: object) -> list[str]:
-    """Return the words of a command; a text becomes the line of a shell.
+    """Return the words of a command; a text becomes a line for the shell.
 
-    Raises: QuantityError: neither, or empty.
+    Raises: QuantityError: it is neither a text nor a list, or empty.
     """
     if isinstance(value, str) and value.strip():
         return [*SHELL, value]
@@ -33,9 +33,9 @@ def _word(number: int, word: object) -> str:
 
 
 def read_text(value: object) -> str:
-    """Return a text; a whole number stands for its digits, but what else YAML makes of words does not.
+    """Return a text; a whole number becomes its digits, other values that YAML reads from words are refused.
 
-    Raises: QuantityError: it is neither.
+    Raises: QuantityError: it is neither a text nor a whole number.
     """
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
@@ -45,7 +45,7 @@ def read_text(value: object) -> str:
 
 
 def is_shell_line(command: list[str]) -> bool:
-    """Tell whether a command was written as one text."""
+    """Return whether a command was written as a line for the shell."""
     return command[:2] == [*SHELL]
 
 
@@ -54,7 +54,7 @@ CommandLine = Annotated[
     PlainValidator(read_command),
     WithJsonSchema(
         {
-            "description": "A line for /bin/sh, or a list of words that is executed as it is.",
+            "description": "A line for /bin/sh, or a list of words that is executed without a shell.",
             "anyOf": [
                 {"type": "string", "minLength": 1},
                 {"type": "array", "items": {"type": ["string", "integer"]}, "minItems": 1},

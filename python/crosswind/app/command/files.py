@@ -1,4 +1,4 @@
-"""Files beside an experiment that its application gets a copy of, kept with the results by their hash."""
+"""Files beside an experiment that are copied for its application, and stored with the results by hash."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from crosswind.testbed.folders import give
 def _beside(file: NamedFile[None]) -> NamedFile[None]:
     if file.file.startswith("/") or ".." in file.file.split("/"):
         raise QuantityError(
-            f"{shown(file.file)} does not lie beside the experiment file or below; name one that does"
+            f"{shown(file.file)} is not in the folder of the experiment file or below; name one that is"
         )
     return file
 
@@ -29,7 +29,7 @@ CopiedFile = Annotated[
 
 
 def copy_files(stage: Stage, files: Iterable[NamedFile[None]], folder: Path) -> None:
-    """Make a folder with copies of files, executable, all of them the application's."""
+    """Make a folder with executable copies of files; all belong to the account of applications."""
     account = stage.fabric.application_account
     folder.mkdir()
     give(folder, *account)

@@ -1,4 +1,4 @@
-"""A place in a JSON document: `results[0].p99`; `["a.b"]` is a key with a dot, `[-1]` the last item."""
+"""Paths in JSON documents: `results[0].p99`; `["a.b"]` is a key with a dot, `[-1]` the last item."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KEYS_SHOWN = 12
 def read_path(text: str) -> tuple[str | int, ...]:
     """Return the steps of a path.
 
-    Raises: QuantityError: it is not one.
+    Raises: QuantityError: it is not a path.
     """
     steps: list[str | int] = []
     at = 0
@@ -29,9 +29,9 @@ def read_path(text: str) -> tuple[str | int, ...]:
 
 
 def value_at(document: JsonValue, steps: tuple[str | int, ...]) -> JsonValue:
-    """Return what stands at a path.
+    """Return the value at a path.
 
-    Raises: LookupError: nothing does; the message says which step failed, and what there is instead.
+    Raises: LookupError: there is none; the message has the step that failed, and what is there instead.
     """
     value = document
     for number, step in enumerate(steps):
@@ -47,7 +47,7 @@ def value_at(document: JsonValue, steps: tuple[str | int, ...]) -> JsonValue:
                 raise LookupError(f'{where} has no key "{step}"; {remedy}')
             value = value[step]
         else:
-            raise LookupError(f"{where} is {shown(value)}, which has no {step!r} in it")
+            raise LookupError(f"{where} is {shown(value)}, which has no {step!r}")
     return value
 
 

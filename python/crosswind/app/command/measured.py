@@ -1,4 +1,4 @@
-"""What is measured of a user's application: the load, its phases, and what it brings home."""
+"""The measurement of a user's application: the load, its phases, and its metrics."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.quantities import Duration, PositiveDuration, shown
 
 NS_PER_S = 1_000_000_000
-# How long a load may take that does not say how long it takes, and how much longer than it says.
+# Time limit of a load without a duration, and the time that a load may exceed its duration.
 LONGEST_S = 600.0
 TAIL_S = 60.0
-# What the operations of a load are counted and called as.
+# Names of the metrics that `operations` gives.
 _OF_OPERATIONS = ("operations", "errors", "throughput", "latency", "response")
 
 
@@ -26,40 +26,42 @@ class MeasuredParameters(SpecModel):
     """The load of an application, its phases, and its metrics."""
 
     metrics: dict[MetricName, OwnMetric] = Field(
-        default_factory=dict, description="What is read of the load's output, the most important first."
+        default_factory=dict, description="Metrics read from the load's output, the most important first."
     )
-    operations: Operations | None = Field(None, description="A file of single operations that it writes.")
+    operations: Operations | None = Field(
+        None, description="A file of single operations that the load writes."
+    )
     warm_up_ns: Duration = Field(
         0,
         alias="warm_up",
-        description="From the load's start to the measured phase; 0s when absent.",
+        description="From the start of the load to the measured phase; 0s when absent.",
     )
     warm_up_command: CommandLine | None = Field(
-        None, description="Runs to its end where the load will run, before it."
+        None, description="A command that runs to its end on the node of the load, before the load starts."
     )
     duration_ns: PositiveDuration | None = Field(
         None,
         alias="duration",
-        description="What it takes behind its warm-up. A load that takes 60s more is ended, and one without "
-        "this after 10min.",
+        description="Length of the load after its warm-up. A load that takes 60s longer is stopped; without "
+        "a duration, it is stopped after 10min.",
     )
 
     @model_validator(mode="after")
     def _measures(self) -> MeasuredParameters:
         if not self.metrics and self.operations is None:
-            raise ValueError("measures nothing; add such as metrics: {time: {elapsed: true, better: lower}}")
+            raise ValueError("measures nothing; add metrics, such as {time: {elapsed: true, better: lower}}")
         if self.warm_up_ns and self.warm_up_command is not None:
-            raise ValueError("has `warm_up` and `warm_up_command`; keep one")
+            raise ValueError("has `warm_up` and `warm_up_command`; leave one of them out")
         return self
 
     @property
     def longest_s(self) -> float:
-        """How long the load may take with its warm-up, s."""
+        """Time limit of the load with its warm-up, s."""
         measured_s = LONGEST_S if self.duration_ns is None else self.duration_ns / NS_PER_S + TAIL_S
         return self.warm_up_ns / NS_PER_S + measured_s
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return what a report shows, in the order of the file."""
+        """Return the figures of a report, in the order of the file."""
         own = [figure for name, metric in self.metrics.items() for figure in figures_of(name, metric)]
         operations = () if self.operations is None else latency_figures(self.operations.rate)
         return (*own, *operations)
@@ -67,16 +69,16 @@ class MeasuredParameters(SpecModel):
     def part_findings(
         self, load: str, parts: Collection[str], noun: str
     ) -> Iterator[tuple[tuple[str, ...], str]]:
-        """Yield what is wrong with a load that is one of `parts`."""
+        """Yield an error if the load is not one of `parts`."""
         if load not in parts:
             remedy = did_you_mean(load, parts) or f"there are {', '.join(parts)}"
-            yield ("load",), f"{shown(load)} is no {noun}; {remedy}"
+            yield ("load",), f"{shown(load)} is not a {noun}; {remedy}"
 
     def metric_findings(self) -> Iterator[tuple[tuple[str, ...], str]]:
-        """Yield what is wrong with the names of metrics."""
+        """Yield errors in the names of metrics."""
         for name in self.metrics:
             if self.operations is not None and name.partition(".")[0] in _OF_OPERATIONS:
                 yield (
                     ("metrics", name),
-                    "is what `operations` gives by itself; take another name, or leave one of them out",
+                    "is a metric of `operations`; use another name, or leave one of them out",
                 )

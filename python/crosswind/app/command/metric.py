@@ -1,4 +1,4 @@
-"""A number of a user's application: where it stands, its unit, and which way is better."""
+"""A metric of a user's application: where it is read, its unit, and which direction is better."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from crosswind.spec.declared import Figure
 from crosswind.spec.names import NAME_BYTES_MAX, name_rule
 from crosswind.spec.quantities import OperationRate, QuantityError, shown
 
-# Of a number that stands alone, where others have a quantile.
+# The statistic of a single number; others have a quantile.
 VALUE = "value"
-# What every trial has anyway, from the network.
+# Metrics of the network, which every trial has.
 _TAKEN = ("ledger.error", "interference.offered", "drops", "retransmissions")
 
 
 def _free(name: str) -> str:
     if name in _TAKEN:
-        raise QuantityError(f"{shown(name)} is what the network's own metric is called; take another name")
+        raise QuantityError(f"{shown(name)} is the name of a metric of the network; use another name")
     return name
 
 
 def _with_value(pattern: str) -> str:
     if "value" not in re.compile(pattern).groupindex:
         raise QuantityError(
-            f"{shown(pattern)} has no group called value; put (?P<value>...) around the number"
+            f"{shown(pattern)} has no group called value; write (?P<value>...) around the number"
         )
     return pattern
 
@@ -40,7 +40,7 @@ def _below(name: str) -> str:
         raise QuantityError(f"{shown(name)} is not in the working folder; name a file in it")
     if "\0" in name or any(len(part.encode()) > NAME_BYTES_MAX for part in name.split("/")):
         raise QuantityError(
-            f"{shown(name)} can be no file; between slashes, up to {NAME_BYTES_MAX} bytes without a NUL"
+            f"{shown(name)} cannot be a file; write at most {NAME_BYTES_MAX} bytes between slashes, no NUL"
         )
     return name
 
@@ -59,36 +59,36 @@ MetricName = Annotated[
     ),
     AfterValidator(_free),
 ]
-# A file that the load has written, in its working folder.
+# A file that the load writes into its working folder.
 WrittenFile = Annotated[str, AfterValidator(_below)]
 
 
 class OwnMetric(SpecModel):
-    """A number of every trial; one of `json`, `regex`, `elapsed` and `samples` says where it stands."""
+    """A number of every trial; one of `json`, `regex`, `elapsed` and `samples` says where it is read."""
 
     json_path: Annotated[str, AfterValidator(_path)] | None = Field(
         None, alias="json", description="Path in a JSON document, such as results[0].p99."
     )
     regex: Annotated[Pattern, AfterValidator(_with_value)] | None = Field(
         None,
-        description="A pattern with a group `value`, and a group `unit` where units vary; its last match.",
+        description="A pattern with a group `value`, and `unit` if units vary. The last match counts.",
     )
     elapsed: Literal[True] | None = Field(
-        None, description="The time from the end of the warm-up to the load's own end."
+        None, description="The time from the end of the warm-up to the end of the load."
     )
     samples: WrittenFile | None = Field(
-        None, description="A file that has a number on each line: P50 to P99.9, mean and greatest of them."
+        None, description="A file with a number on each line: gives P50 to P99.9, mean and maximum."
     )
     column: str | None = Field(
         None,
         min_length=1,
-        description="The column that is meant, where the file is CSV with a header.",
+        description="The column to read, if the file is CSV with a header.",
     )
     file: WrittenFile | None = Field(
-        None, alias="in", description="A file of the load's folder; its output when absent."
+        None, alias="in", description="A file in the load's folder; its standard output when absent."
     )
-    unit: UnitWord | None = Field(None, description="Of the number as it is written.")
-    better: Literal["lower", "higher"] = Field(description="Which way is better.")
+    unit: UnitWord | None = Field(None, description="Unit of the number in the output.")
+    better: Literal["lower", "higher"] = Field(description="Which direction is better.")
 
     @model_validator(mode="after")
     def _is_whole(self) -> OwnMetric:
@@ -107,12 +107,12 @@ class OwnMetric(SpecModel):
         if self.file is not None and given[0] in ("elapsed", "samples"):
             raise ValueError(f"has `in` and `{given[0]}`; leave `in` out")
         if self.column is not None and self.samples is None:
-            raise ValueError("has a column of no file; add samples: FILE, or leave `column` out")
+            raise ValueError("has a column but no file; add samples: FILE, or leave `column` out")
         return self
 
     @property
     def base_unit(self) -> str:
-        """The unit in which metrics.parquet has it."""
+        """Its unit in metrics.parquet."""
         return "ns" if self.unit is None else unit_of(self.unit).base
 
 
@@ -120,20 +120,20 @@ class Operations(SpecModel):
     """A file of single operations, as crosswind-load writes them: their latencies become metrics."""
 
     file: WrittenFile = Field(
-        alias="in", description="Written as contracts.md, section 4, says of `samples`."
+        alias="in", description="In the format of `samples` in contracts.md, section 4."
     )
     rate: OperationRate | None = Field(
-        None, description="What was offered, in an open loop; a closed loop when absent."
+        None, description="The offered rate of an open loop; a closed loop when absent."
     )
     connections: WrittenFile | None = Field(
         None,
-        description="A CSV that it writes: `connection,local,remote`, addresses as 10.77.0.4:40001. With it "
-        "the report says why operations were slow.",
+        description="A CSV file that the load writes: `connection,local,remote`, with addresses such as "
+        "10.77.0.4:40001. With it, the report shows why operations were slow.",
     )
 
 
 def figures_of(name: str, metric: OwnMetric) -> tuple[Figure, ...]:
-    """Return how a report shows a metric."""
+    """Return the figures of a metric in a report."""
     if metric.samples is None:
         return (Figure(name, VALUE, metric.base_unit, name, metric.better),)
     return (

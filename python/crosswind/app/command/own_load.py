@@ -1,4 +1,4 @@
-"""A user's load: its warm-up, its measured phase, and reading what it wrote."""
+"""A user's load: its warm-up, its measured phase, and reading its output."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from crosswind.testbed.outputs import HEAD_BYTES, TAIL_BYTES, printed
 # The first line of a file of operations: contracts.md, section 4.
 _OPERATIONS = "operation,connection,intended_ns,started_ns,finished_ns,ok,measured"
 _CONNECTIONS = "connection,local,remote"
-# Of a file that is searched as one text; a file of numbers is read line by line, however long it is.
+# Limit for a file that is searched as one text; a file of numbers is read line by line, without a limit.
 _TEXT_BYTES_MAX = 64 << 20
 _NAMES_SHOWN = 12
 
@@ -32,7 +32,7 @@ class OwnFacts(Facts):
     Attributes:
         command: the load, with its variables filled in.
         elapsed_ns: from the end of the warm-up to the end of the load.
-        connections: of the load, where it writes them down.
+        connections: of the load; empty if it does not write them.
     """
 
     command: list[str]
@@ -41,10 +41,10 @@ class OwnFacts(Facts):
 
 
 class OwnLoad(Load):
-    """The load of an application that its parameters describe.
+    """A load that parameters describe.
 
     Args:
-        parameters: what is measured.
+        parameters: its phases and metrics.
         start: starts the load.
         start_warm_up: starts the warm-up command, which runs to its end before the load; None without one.
         folder: the working folder of the load.
@@ -90,7 +90,7 @@ class OwnLoad(Load):
         elapsed_ns = ended.at_ns - self._began_ns
         if elapsed_ns <= 0:
             raise TestbedError(
-                f"{self.process}: ended within its warm-up of {self._parameters.warm_up_ns / NS_PER_S:g} s, "
+                f"{self.process}: ended during its warm-up of {self._parameters.warm_up_ns / NS_PER_S:g} s, "
                 "so nothing was measured; let it run longer, or shorten `warm_up`"
             )
         metrics = [
@@ -128,8 +128,8 @@ class OwnLoad(Load):
                 text = own.text
                 if own.left_out_bytes:
                     left_out = (
-                        f"; {own.left_out_bytes} bytes in the middle of it were left out, since it is longer "
-                        f"than {(HEAD_BYTES + TAIL_BYTES) >> 20} MiB: write the result to a file (`in: FILE`)"
+                        f"; {own.left_out_bytes} bytes in its middle were left out, as it is longer than "
+                        f"{(HEAD_BYTES + TAIL_BYTES) >> 20} MiB: write the result to a file (`in: FILE`)"
                     )
             if metric.json_path is not None:
                 return {VALUE: from_json(text, metric.json_path, metric.unit)}
@@ -151,31 +151,31 @@ class OwnLoad(Load):
         with path.open(errors="replace") as lines:
             header = lines.readline(1 + len(_OPERATIONS)).rstrip("\n")
         if header != _OPERATIONS:
-            raise TestbedError(f'{where}: begins with "{header}"; its first line has to be {_OPERATIONS}')
+            raise TestbedError(f'{where}: begins with "{header}"; its first line must be {_OPERATIONS}')
         return path
 
     def _connections(self) -> list[Connection]:
-        """Return the ends of its connections; none where the load does not write them down."""
+        """Return the ends of its connections; empty if the load does not write them."""
         operations = self._parameters.operations
         if operations is None or operations.connections is None:
             return []
         where = f"{self.process}: connections: {operations.connections}"
         header, *lines = self._text(operations.connections, where).splitlines() or [""]
         if header != _CONNECTIONS:
-            raise TestbedError(f'{where}: begins with "{header}"; its first line has to be {_CONNECTIONS}')
+            raise TestbedError(f'{where}: begins with "{header}"; its first line must be {_CONNECTIONS}')
         rows = [line.split(",") for line in lines]
         for number, row in enumerate(rows, start=2):
             if len(row) != 3 or not row[0].isdecimal():
-                raise TestbedError(f"{where}:{number}: is not such as 0,10.77.0.4:40001,10.77.0.1:5432")
+                raise TestbedError(f"{where}:{number}: must look like 0,10.77.0.4:40001,10.77.0.1:5432")
         return [Connection(connection=int(n), local=local, remote=remote) for n, local, remote in rows]
 
     def _file(self, name: str, where: str) -> Path:
-        """Return a file that the load wrote; not one elsewhere that a link of it leads to."""
+        """Return a file that the load wrote, but not one outside its folder that a link leads to."""
         path = self._folder / name
         if not path.is_file():
             found = sorted(entry.name for entry in self._folder.iterdir())[:_NAMES_SHOWN]
             raise TestbedError(
-                f"{where}: the load has not written it; its folder has {', '.join(found) or 'nothing'}"
+                f"{where}: the load has not written it; its folder has {', '.join(found) or 'no files'}"
             )
         if not path.resolve().is_relative_to(self._folder.resolve()):
             raise TestbedError(f"{where}: is a link that leads out of its folder; write the file itself")

@@ -1,4 +1,4 @@
-"""The programs that a user's commands name: whether they are here, and which they are."""
+"""The programs in a user's commands: whether they exist, and their versions."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 
 from crosswind.app.base import Missing
 
-# Where the agent looks unless the environment says otherwise (crates/agent/src/session/application.rs).
+# Where the agent searches unless the environment has a PATH (crates/agent/src/session/application.rs).
 SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def program_missing(what: str, program: str, search_path: str | None) -> list[Missing]:
-    """Return that a program is missing, as a list of at most one; one with a variable is not looked for."""
+    """Return the program in a list if it is missing; a name with a variable is not checked."""
     path = search_path or SEARCH_PATH
     if "{" in program or _found(program, path) is not None:
         return []
-    where = "not there" if "/" in program else f"not in PATH={path}"
+    where = "does not exist" if "/" in program else f"not in PATH={path}"
     return [
         Missing(
             f"{what}: program {program}: {where}",
@@ -28,7 +28,7 @@ def program_missing(what: str, program: str, search_path: str | None) -> list[Mi
 
 
 def program_versions(programs: Iterable[tuple[str, str | None]]) -> dict[str, str]:
-    """Return path and beginning of the SHA-256 of each program that is here; it need not know its version."""
+    """Return the path and the beginning of the SHA-256 of each program that exists."""
     versions = {}
     for program, search_path in programs:
         found = _found(program, search_path or SEARCH_PATH)

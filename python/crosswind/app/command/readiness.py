@@ -1,7 +1,7 @@
 """When a server is ready: a port on which it listens, a text that it writes, or a command that succeeds.
 
-Readiness is observed, never slept for. What is observed disturbs nobody: a port is looked up among the
-sockets of the node instead of being connected to.
+Readiness is observed, without fixed waiting times. Observing a port does not disturb the server: it is looked
+up among the sockets of the node, without a connection.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ def _compiled(pattern: str) -> str:
 Port = Annotated[
     str,
     PlainValidator(_read_port),
-    WithJsonSchema({"description": "A port, of TCP unless it says /udp.", "type": ["integer", "string"]}),
+    WithJsonSchema({"description": "A port: TCP unless it ends with /udp.", "type": ["integer", "string"]}),
 ]
 Pattern = Annotated[str, AfterValidator(_compiled)]
 
 
 class Ready(SpecModel):
-    """How a server is known to be ready; exactly one of `port`, `regex` and `command`."""
+    """When a server is ready; exactly one of `port`, `regex` and `command`."""
 
-    port: Port | None = Field(None, description="It listens here; a number, or such as 53/udp.")
-    regex: Pattern | None = Field(None, description="It has written this, to its output or its error output.")
-    command: CommandLine | None = Field(None, description="This succeeds on its node; tried until it does.")
+    port: Port | None = Field(None, description="Ready when it listens on this port, such as 8080 or 53/udp.")
+    regex: Pattern | None = Field(None, description="Ready when its output or error output matches this.")
+    command: CommandLine | None = Field(None, description="Ready when this succeeds on its node.")
     within_ns: PositiveDuration = Field(
-        30 * NS_PER_S, alias="within", description="Or else the trial fails; 30s when absent."
+        30 * NS_PER_S, alias="within", description="The trial fails if it takes longer; 30s when absent."
     )
 
     @model_validator(mode="after")
@@ -71,30 +71,30 @@ class Ready(SpecModel):
         return self
 
 
-# Returns None when a server is ready, and what is still missing otherwise.
+# Returns None if a server is ready, and otherwise what is still missing.
 Look = Callable[[], str | None]
 
 
 def await_ready(server: Process, look: Look, within_s: float) -> None:
     """Return when a server is ready.
 
-    Raises: TestbedError: it ended, or it was not ready within `within_s`; says what was missing, and its last
-        words.
+    Raises: TestbedError: it ended, or was not ready within `within_s`; has what was missing, and the end of
+        its output.
     """
     deadline = time.monotonic() + within_s
     while (lacking := look()) is not None:
         if server.ended is not None:
-            how = f"ended before it was ready ({server.ended}); a server has to stay in the foreground"
+            how = f"ended before it was ready ({server.ended}); a server must stay in the foreground"
         elif time.monotonic() > deadline:
             how = f"not ready after {within_s:g} s"
         else:
             time.sleep(PROBE_INTERVAL_S)
             continue
-        raise TestbedError(f"{server}: {how}; {lacking}; its last words: {server.last_words()}")
+        raise TestbedError(f"{server}: {how}; {lacking}; end of its output: {server.last_words()}")
 
 
 def port_look(node: Node, port: str) -> Look:
-    """Look for a socket that other nodes can reach at a port of the node."""
+    """Look for a socket on a port of the node that other nodes can reach."""
     number, _, protocol = port.partition("/")
 
     def look() -> str | None:
@@ -102,19 +102,19 @@ def port_look(node: Node, port: str) -> Look:
         text = "".join(table.read_text() for table in tables if table.exists())
         addresses = listening_addresses(text, int(number), protocol)
         if not addresses:
-            return f"nothing listens at port {port}"
+            return f"nothing listens on port {port}"
         if addresses & {*ANYWHERE, node.address}:
             return None
         return (
-            f"port {port} is open at {', '.join(sorted(addresses))} only, where no other node can reach it; "
-            "make it listen at 0.0.0.0"
+            f"port {port} is open only on {', '.join(sorted(addresses))}, where no other node can reach it; "
+            "make it listen on 0.0.0.0"
         )
 
     return look
 
 
 def regex_look(server: Process, pattern: str) -> Look:
-    """Look for a text in what a server has written."""
+    """Look for a text in the output of a server."""
     compiled = re.compile(pattern, re.MULTILINE)
 
     def look() -> str | None:
@@ -127,7 +127,7 @@ def regex_look(server: Process, pattern: str) -> Look:
 
 
 def command_look(start: Callable[[], Process], timeout_s: float) -> Look:
-    """Try a command, which `start` starts, for at most `timeout_s`."""
+    """Run a command, which `start` starts, for at most `timeout_s`."""
 
     def look() -> str | None:
         probe = start()
@@ -143,7 +143,7 @@ def command_look(start: Callable[[], Process], timeout_s: float) -> Look:
 def look_for(
     stage: Stage, server: Process, ready: Ready, start_probe: Callable[[list[str]], Process]
 ) -> Look:
-    """Return the look that `ready` describes; `start_probe` starts a command where the server runs."""
+    """Return the look that `ready` describes; `start_probe` starts a command on the server's node."""
     if ready.port is not None:
         return port_look(stage.fabric.nodes[server.node], ready.port)
     if ready.regex is not None:

@@ -1,6 +1,6 @@
-"""Read what a load wrote: a JSON document, a text with a pattern, a column of numbers. Pure functions.
+"""Read the output of a load: a JSON document, a text with a pattern, a column of numbers. Pure functions.
 
-Whatever is no finite number fails the trial with the reason: a value that is missing is never 0.
+A value that is missing, or not a finite number, fails the trial with the reason; it never counts as 0.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 
 
 class NoResult(ValueError):
-    """A text does not have the number that was asked for; the message says why."""
+    """A text does not have the requested number; the message says why."""
 
 
 def from_json(text: str, path: str, unit: str) -> float:
     """Return the number at a path of a JSON document, in the base unit.
 
-    The document is the whole text or else, behind other output, its last line.
+    The document is the whole text, or else its last line, after other output.
     """
     try:
         found = value_at(_document(text), read_path(path))
@@ -51,14 +51,14 @@ def _document(text: str) -> JsonValue:
             return found
         except ValueError as error:
             problem = str(error)
-    raise NoResult(f"it is not JSON, and neither is its last line ({problem}): {shown(whole)}")
+    raise NoResult(f"neither it nor its last line is JSON ({problem}): {shown(whole)}")
 
 
 def from_regex(text: str, pattern: str, unit: str) -> float:
     """Return the number in the group `value` of the last match, in the base unit.
 
     Args:
-        unit: of the number, unless the pattern has a group `unit`, whose text must then be of the same kind.
+        unit: of the number, unless the pattern has a group `unit`, whose unit must be of the same kind.
     """
     matches = deque(re.finditer(pattern, text, re.MULTILINE), maxlen=1)
     if not matches:
@@ -73,15 +73,15 @@ def from_regex(text: str, pattern: str, unit: str) -> float:
     except QuantityError as error:
         raise NoResult(str(error)) from None
     if found.base != unit_of(unit).base:
-        raise NoResult(f"{shown(match[0])} is in {printed}, which is no kind of {unit}")
+        raise NoResult(f"{shown(match[0])} is in {printed}, which cannot be converted to {unit}")
     return number * found.factor
 
 
 def column_of(file: Iterable[bytes], column: str | None) -> NDArray[np.float64]:
     """Return the numbers of a file: one on each line, or those of a column of CSV with a header.
 
-    Lines are read one by one, so that only the numbers take memory. Empty lines and those that begin with #
-    are passed over.
+    Lines are read one by one, so that only the numbers need memory. Empty lines and lines that begin with #
+    are ignored.
 
     Args:
         file: its lines.
@@ -120,7 +120,7 @@ def _csv_column(lines: Iterator[tuple[int, str]], column: str) -> Iterator[float
 
 
 def statistics_of(numbers: NDArray[np.float64], unit: str) -> dict[str, float]:
-    """Return quantiles (type 7), greatest and mean, in the base unit."""
+    """Return quantiles (type 7), maximum and mean, in the base unit."""
     values = numbers * unit_of(unit).factor
     found = {name: float(np.quantile(values, quantile)) for name, quantile in _QUANTILES.items()}
     return {**found, "max": float(values.max()), "mean": float(values.mean())}
@@ -136,5 +136,5 @@ def _number(text: str, where: str) -> float:
 
 def _finite(number: float, where: str) -> float:
     if not math.isfinite(number):
-        raise NoResult(f"{where}: {number} is no result")
+        raise NoResult(f"{where}: {number} is not a finite number")
     return number

@@ -1,4 +1,4 @@
-"""A role: what runs on the node of that name."""
+"""A role: what runs on the node with its name."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from crosswind.spec.base import SpecModel
 
 
 class Role(SpecModel):
-    """What runs on the node that is called like the role."""
+    """What runs on the node with the name of the role."""
 
     command: CommandLine = Field(
-        description="What runs, in the foreground; a line for the shell, or a list of words."
+        description="The command, which runs in the foreground: a line for the shell, or a list of words."
     )
     environment: dict[str, EnvironmentText] = Field(
-        default_factory=dict, description="Added to a minimal environment."
+        default_factory=dict, description="Variables added to a minimal environment."
     )
     files: list[CopiedFile] = Field(
         default_factory=list,
-        description="Files beside the experiment file that are copied, executable, into its working folder.",
+        description="Files beside the experiment file, copied into its working folder as executables.",
     )
-    ready: Ready | None = Field(None, description="How a server is known to be ready; not for the load.")
+    ready: Ready | None = Field(None, description="When a server is ready; not for the load.")

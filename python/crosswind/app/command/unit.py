@@ -1,4 +1,4 @@
-"""Units of a user's metrics: what may be written, and the base unit that metrics.parquet keeps."""
+"""Units of a user's metrics: those that files may have, and the base units in metrics.parquet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crosswind.spec.quantities import RATE, SIZE, TIME, QuantityError, shown
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit as it is written; a value in it times `factor` is the value in `base`."""
+    """A unit; a value in it times `factor` is the value in `base`."""
 
     word: str
     base: str
@@ -37,14 +37,14 @@ UNITS: dict[str, Unit] = {
     )
 }
 _ALL = f"units are {', '.join(UNITS)}"
-# What programs print for microseconds besides `us`: the micro sign and the Greek letter.
+# Programs also print microseconds with the micro sign or the Greek letter.
 _PRINTED = {"µs": "us", "μs": "us"}
 
 
 def unit_of(word: str) -> Unit:
-    """Return the unit that a program or a file wrote.
+    """Return the unit with a name in a file or in an output.
 
-    Raises: QuantityError: no such unit; names the nearest, or all.
+    Raises: QuantityError: there is no such unit; the message has the nearest one, or all.
     """
     unit = UNITS.get(_PRINTED.get(word, word))
     if unit is None:
@@ -55,12 +55,12 @@ def unit_of(word: str) -> Unit:
 
 
 def _read(value: object) -> str:
-    # The unit of a ratio arrives as a number from YAML.
+    # YAML reads the unit of a ratio as a number.
     return unit_of(str(value) if isinstance(value, str | int) and not isinstance(value, bool) else "").word
 
 
 UnitWord = Annotated[
     str,
     PlainValidator(_read),
-    WithJsonSchema({"description": "Of the number as it is written.", "enum": list(UNITS)}),
+    WithJsonSchema({"description": "Unit of the number in the output.", "enum": list(UNITS)}),
 ]

@@ -1,8 +1,8 @@
-"""What may stand in braces in a command or a value of the environment, and what replaces it.
+"""Variables in commands and in values of the environment.
 
 `{address:NODE}` is a node's address, `{seed}` the trial's seed, `{folder}` the role's working folder,
-`{duration}` the declared duration in seconds. `{{seed}}` is the text `{seed}`. Braces behind `$` or `%`
-(shells, curl) and braces around anything else than a word (awk, JSON) are left alone.
+`{duration}` the declared duration in seconds. `{{seed}}` is the text `{seed}`. Braces after `$` or `%`
+(shells, curl), and braces around other text than a word (awk, JSON), are not changed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FORM = re.compile(
 
 
 def filled(text: str, value: Callable[[str, str | None], str]) -> str:
-    """Return `text` with its variables replaced by `value(name, what follows the colon)`."""
+    """Return `text` with its variables replaced by `value(name, text after the colon)`."""
 
     def replace(match: re.Match[str]) -> str:
         literal = match["literal"]
@@ -36,7 +36,7 @@ def filled(text: str, value: Callable[[str, str | None], str]) -> str:
 
 
 def variable_findings(text: str, nodes: Collection[str], *, has_duration: bool) -> Iterator[str]:
-    """Yield what is wrong with the variables in `text`."""
+    """Yield errors in the variables of `text`."""
     for match in _FORM.finditer(text):
         name, of = match["name"], match["of"]
         if name is None:
@@ -45,11 +45,11 @@ def variable_findings(text: str, nodes: Collection[str], *, has_duration: bool) 
         if name not in NAMES:
             meant = did_you_mean(name, NAMES)
             known = "variables are {address:NODE}, {seed}, {folder}, {duration}"
-            yield f"has {variable}, which is no variable; {meant or known}; {{{match[0]}}} is plain text"
+            yield f"has {variable}, which is not a variable; {meant or known}; {{{match[0]}}} is plain text"
         elif name == ADDRESS and of not in nodes:
             meant = did_you_mean(of or "", nodes) or f"nodes are {', '.join(nodes)}"
-            yield f"has {variable}, and no node has that name; {meant}"
+            yield f"has {variable}, but no node has that name; {meant}"
         elif name != ADDRESS and of is not None:
             yield f"has {variable}; write {{{name}}}"
         elif name == DURATION and not has_duration:
-            yield f"has {variable}, and there is no `duration`; add it, such as duration: 10s"
+            yield f"has {variable}, but there is no `duration`; add it, such as duration: 10s"

@@ -1,4 +1,4 @@
-"""A user's compose file: its services on nodes, and a load, which is one of them or a command beside them."""
+"""A user's compose file: its services on nodes, and a load, which is a service or a separate command."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _OWN_NAME = "/etc/hostname"
 
 @dataclass(frozen=True)
 class Place:
-    """Where the processes of a node run, and as what."""
+    """Where the processes of a node run, and under which account."""
 
     command: list[str]
     environment: dict[str, str]
@@ -54,7 +54,7 @@ class Place:
 
     @property
     def folder(self) -> Path:
-        """The working folder, as the host sees it."""
+        """The path of the working folder on the host."""
         return Path(self.working_dir) if self.root is None else inside(self.root.folder, self.working_dir)
 
 
@@ -126,16 +126,16 @@ class Compose(Application):
                 missing += self._program_missing(name, service)
                 continue
             missing += [
-                Missing(f"service {name}: {mount.source}: not on this machine", "name what is there")
+                Missing(f"service {name}: {mount.source}: not on this machine", "name a path that exists")
                 for mount in service.mounts
                 if mount.kind == "host" and mount.read_only and not Path(mount.source).exists()
             ]
             for mount in service.mounts:
                 if mount.kind == "host" and not mount.read_only and too_large(size_of(Path(mount.source))):
                     what = f"service {name}: {mount.source}: is too large to be copied for each trial"
-                    missing.append(Missing(what, "write :ro behind it, or bind less of it"))
+                    missing.append(Missing(what, "append :ro, or bind a smaller part of it"))
             if service.user is not None and os.geteuid() != 0:
-                what = f"service {name}: user {service.user}: without root every process runs as you"
+                what = f"service {name}: user {service.user}: without root, every process runs as you"
                 missing.append(Missing(what, "write sudo in front of crosswind, or leave `user` out"))
         load = self.parameters.load
         if isinstance(load, OutsideLoad):
@@ -208,7 +208,7 @@ class Compose(Application):
 
     @property
     def _servers(self) -> list[str]:
-        """The nodes whose services have to stay up, in the order of their start."""
+        """The nodes whose services must stay up, in the order of their start."""
         of, one_shots = self.parameters.nodes, self.parameters.one_shots
         return [node for node in self._running if of[node] not in one_shots]
 
@@ -216,7 +216,7 @@ class Compose(Application):
         return [node for node, service in self.parameters.nodes.items() if service == name]
 
     def _readiness_notes(self) -> list[str]:
-        """Return which services count as ready when they listen, because nothing says it otherwise."""
+        """Return a note on services that count as ready when they listen, for lack of other information."""
         asked = self.parameters
         found = [
             f"{name} ({', '.join(service.ports) or 'any port'})"
@@ -228,7 +228,7 @@ class Compose(Application):
         ]
         if not found:
             return []
-        return [f"ready when they listen, for want of a healthcheck or `ready`: {', '.join(found)}"]
+        return [f"ready when they listen, without a healthcheck or `ready`: {', '.join(found)}"]
 
     def _program_missing(self, name: str, service: Service) -> list[Missing]:
         program = self._words(service, ImageConfiguration())[0]
@@ -251,14 +251,14 @@ class Compose(Application):
         )
 
     def _await(self, stage: Stage, node: str, condition: str) -> None:
-        """Wait until a condition of the service on a node holds."""
+        """Wait until the service on a node fulfils a condition."""
         process, name = self._running[node], self.parameters.nodes[node]
         if condition == "service_completed_successfully":
             ended = process.wait(TAIL_S)
             if ended is None:
                 raise TestbedError(f"{process}: still running after {TAIL_S:g} s; {process.last_words()}")
             if ended != Ended(0, None):
-                raise TestbedError(f"{process}: {ended}; its last words: {process.last_words()}")
+                raise TestbedError(f"{process}: {ended}; end of its output: {process.last_words()}")
         elif condition == "service_healthy" and node not in self._ready:
             look, within_s = self._look(stage, node)
             self._running[node] = await_service(
@@ -271,7 +271,7 @@ class Compose(Application):
             self._ready.add(node)
 
     def _look(self, stage: Stage, node: str) -> tuple[Look, float]:
-        """Return how the service on a node is known to be ready, and within which time, s."""
+        """Return the check for readiness of the service on a node, and its time limit, s."""
         name = self.parameters.nodes[node]
         service = self.parameters.services[name]
         start_probe = partial(self._start, stage, node, "probe")
@@ -285,7 +285,7 @@ class Compose(Application):
         return listening_look(stage.fabric.nodes[node], service.ports), WITHIN_S
 
     def _furnish(self, stage: Stage, mounts: MountMaker, name: str, node: str) -> Place:
-        """Make the root file system of a node, or its folder where it runs on the host's files."""
+        """Make the root file system of a node, or its folder if it uses the files of the host."""
         service = self.parameters.services[name]
         folder = stage.folder / "services" / node
         if service.own_image is None:
@@ -312,7 +312,7 @@ class Compose(Application):
         )
 
     def _names(self, stage: Stage, name: str, node: str, folder: Path) -> tuple[Bind, ...]:
-        """Return the files that say what others and the service itself are called."""
+        """Return the files with the names of other nodes and of the service itself."""
         services = self.parameters.services
         addresses = {each: found.address for each, found in stage.fabric.nodes.items()}
         texts = {_NAMES: hosts_file(name, node, services, addresses)}
@@ -335,7 +335,7 @@ class Compose(Application):
         elif (program := service.on_host.program()) is not None:
             command = [str(program.path), *command[1:]]
             path = environment.get("PATH", SEARCH_PATH)
-            # A healthcheck may name what its package brings besides.
+            # A healthcheck may use other programs of the package.
             environment = {**program.env, **environment, "PATH": f"{program.path.parent}:{path}"}
         return Place(command, environment, working_dir, None)
 
@@ -356,7 +356,7 @@ class Compose(Application):
         return filled(text, lambda name, of: nodes[of or ""].address if name == ADDRESS else values[name])
 
     def _words(self, service: Service, configuration: ImageConfiguration) -> list[str]:
-        """Return what is executed: an entrypoint of the service replaces the image's whole command."""
+        """Return the words to execute; an entrypoint of the service replaces the image's whole command."""
         if service.on_host is not None:
             return service.on_host.command
         if service.entrypoint is not None:

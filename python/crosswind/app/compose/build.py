@@ -1,7 +1,7 @@
-"""Images that a compose file builds: what they are made of, and podman or docker making them.
+"""Images that a compose file builds: their inputs, and building them with podman or docker.
 
-The context is one of the files that are kept with the results, so the results folder alone is enough to build
-the image again. An image is known by the digest of everything that went into its build and is built once.
+The files of the context are stored with the results, so the results folder is enough to build the image
+again. An image is identified by the digest of all inputs of its build, and is built once.
 
 Source: the Compose Specification, "build".
 """
@@ -34,12 +34,12 @@ _LINES_SHOWN = 3
 
 
 class Build(SpecModel):
-    """How an image is built.
+    """The inputs of a build.
 
     Attributes:
-        context: its folder, from the experiment's.
-        files: of the context and the Dockerfile, as they are kept with the results; by name, their SHA-256.
-        dockerfile: from the experiment's folder; None where it is written out.
+        context: its folder, relative to that of the experiment.
+        files: of the context, and the Dockerfile, as stored with the results: SHA-256 by name.
+        dockerfile: relative to the folder of the experiment; None if it is inline.
     """
 
     context: str
@@ -52,7 +52,7 @@ class Build(SpecModel):
 
     @property
     def tag(self) -> str:
-        """What the image is called where it is built: all that went into it decides."""
+        """The name of the built image, which follows from all inputs."""
         digest = hashlib.sha256(json.dumps(self.model_dump(), sort_keys=True).encode()).hexdigest()
         return f"localhost/crosswind-build:{digest[:24]}"
 
@@ -63,7 +63,7 @@ class Build(SpecModel):
             tool: `podman` or `docker`.
             copies: the files by their names.
 
-        Raises: TestbedError: it cannot be built; with the tool's last words.
+        Raises: TestbedError: it cannot be built; has the end of the tool's output.
         """
         with tempfile.TemporaryDirectory(prefix="crosswind-build-") as folder:
             context = Path(folder) / "context"
@@ -77,7 +77,7 @@ class Build(SpecModel):
                     continue
                 (context / inside).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(copies[name], context / inside)
-                # Which files may be executed is not kept; a build that executes a script of its own needs it.
+                # Modes are not stored, and a build may execute scripts of its context.
                 (context / inside).chmod(0o755)
             if self.dockerfile_inline is not None:
                 dockerfile.write_text(self.dockerfile_inline)
@@ -100,9 +100,9 @@ class Build(SpecModel):
 
 
 def read_build(item: Located, files: Files, values: Mapping[str, str]) -> tuple[Build, list[str]]:
-    """Return the `build` of a service, and those of its keys that have no effect.
+    """Return the `build` of a service, and its keys that have no effect.
 
-    Raises: QuantityError: it is none, or its files are not there.
+    Raises: QuantityError: it is not a build, or its files do not exist.
     """
     entries = item.items or {"context": item}
     spared = [key for key in entries if key in BUILD_WITHOUT_EFFECT]
@@ -111,7 +111,7 @@ def read_build(item: Located, files: Files, values: Mapping[str, str]) -> tuple[
             raise QuantityError(f'has "{key}", which {BUILD_REFUSED[key]}')
         if key not in _KEYS and key not in BUILD_WITHOUT_EFFECT and not key.startswith("x-"):
             remedy = did_you_mean(key, _KEYS) or f"keys are {', '.join(sorted(_KEYS))}"
-            raise QuantityError(f'has "{key}", which no build has; {remedy}')
+            raise QuantityError(f'has "{key}", which is not a key of a build; {remedy}')
     written = {key: _text(key, entries[key]) for key in _KEYS - {"args"} if key in entries}
     place = entries.get("context", item).place
     said = written.get("context", ".")
@@ -145,7 +145,7 @@ def read_build(item: Located, files: Files, values: Mapping[str, str]) -> tuple[
 
 
 def _arguments(item: Located | None, values: Mapping[str, str]) -> dict[str, str]:
-    """Return the arguments of a build; one without a value takes that of its variable."""
+    """Return the arguments of a build; one without a value takes that of the variable with its name."""
     found = {}
     for name, entry in ({} if item is None else as_mapping(item).items).items():
         text = values.get(name) if entry.value is None else str(entry.value)

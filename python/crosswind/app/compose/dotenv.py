@@ -1,9 +1,9 @@
 """Read files of variables (`.env`, `env_file`). Pure functions.
 
-Source: the Compose Specification, "env_file format": NAME=VALUE or NAME: VALUE; # begins a comment, behind an
-unquoted value only after a space; single quotes are literal, double quotes know \\n, \\r, \\t, \\" and \\\\;
+Source: the Compose Specification, "env_file format": NAME=VALUE or NAME: VALUE; # begins a comment, after an
+unquoted value only after a space; single quotes are literal, double quotes allow \\n, \\r, \\t, \\" and \\\\;
 quoted values may have several lines; variables are replaced except in single quotes. python-dotenv and
-others know neither the colon nor the error and alternative forms.
+others support neither the colon nor the error and alternative forms.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _COMMENT = re.compile(r"(?:^|[ \t]+)#.*")
 
 
 def read_variables(content: bytes, values: Mapping[str, str], unset: Unset) -> dict[str, str | None]:
-    """Return the variables of a file; None for a name that stands alone.
+    """Return the variables of a file; None for a name without a value.
 
     Args:
-        values: what its own variables may name, beside those before them in the file.
+        values: variables that values of the file may use, besides those above them in the file.
 
-    Raises: LineError: the file is not UTF-8, or a line is no variable.
+    Raises: LineError: the file is not UTF-8, or a line is not a variable.
     """
     try:
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
@@ -47,7 +47,7 @@ def read_variables(content: bytes, values: Mapping[str, str], unset: Unset) -> d
         number = text.count("\n", 0, at) + 1
         match = _BEGIN.match(text, at, end)
         if match is None:
-            raise LineError(number, f"{shown(line)} is no variable; write NAME=VALUE")
+            raise LineError(number, f"{shown(line)} is not a variable; write NAME=VALUE")
         known = {name: value for name, value in found.items() if value is not None} | dict(values)
         try:
             found[match["name"]], at = _value(text, match, end, known, unset)
@@ -59,7 +59,7 @@ def read_variables(content: bytes, values: Mapping[str, str], unset: Unset) -> d
 def _value(
     text: str, begin: re.Match[str], end: int, values: Mapping[str, str], unset: Unset
 ) -> tuple[str | None, int]:
-    """Return the value behind the beginning of a line, and where the next line begins."""
+    """Return the value of a line, and the position of the next line."""
     if not begin["sign"]:
         if begin.end() < end and not text.startswith("#", begin.end()):
             raise QuantityError(f"{shown(text[begin.start() : end].strip())} has no =; write NAME=VALUE")
@@ -73,7 +73,7 @@ def _value(
         raise QuantityError(f"{begin['name']} has a value without its closing {quote}; add it")
     rest = _REST.match(text, match.end())
     if rest is None:
-        raise QuantityError(f"{begin['name']} has text behind its closing {quote}; remove it")
+        raise QuantityError(f"{begin['name']} has text after its closing {quote}; remove it")
     if quote == "'":
         return match[1], rest.end() + 1
     written = _ESCAPE.sub(lambda found: _ESCAPED[found[1]], match[1])

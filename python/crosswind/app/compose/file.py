@@ -1,7 +1,7 @@
-"""Read a compose file with all that it names: its services, or everything that is wrong with it.
+"""Read a compose file with all files that it names: return its services, or all of its errors.
 
-Source: the Compose Specification: interpolation, `include`, `extends`, profiles. Files are read through
-`Files` alone, so a run can be gone on with from its results folder.
+Source: the Compose Specification: interpolation, `include`, `extends`, profiles. All files are read through
+`Files`, so a run can be resumed from its results folder alone.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from crosswind.spec.translate import describe, problems_of
 _ENV = ".env"
 _TOP = ("services", "volumes", "networks", "secrets", "configs", "include", "version", "name", "models")
 _VOLUME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-# Far more than anybody writes by hand.
+# Far more than people write by hand.
 _INCLUDES_MAX = 20
 
 
@@ -41,10 +41,10 @@ class ComposeFile(SpecModel):
     """A compose file, as it runs.
 
     Attributes:
-        services: that take part, by their names.
-        files: that it names; `file` counts from the experiment's folder.
-        notes: on what is not followed, or followed in another way, that a reader of results has to know.
-        without_effect: notes on what makes no difference to a test.
+        services: those that take part, by name.
+        files: that it names; `file` is relative to the experiment's folder.
+        notes: on keys that are ignored or handled differently, for readers of the results.
+        without_effect: notes on keys that make no difference to a test.
     """
 
     services: dict[str, Service] = Field(min_length=1)
@@ -61,23 +61,23 @@ def read_compose(
     profiles: Collection[str] = (),
     wanted: Collection[str] = (),
 ) -> ComposeFile:
-    """Return what a compose file says.
+    """Return the content of a compose file.
 
     Args:
-        name: its path from the experiment's folder.
-        variables: values for `${NAME}`, before those of `.env`.
-        profiles: that are active.
-        wanted: services that take part whatever their profiles.
+        name: its path, relative to the experiment's folder.
+        variables: values of `${NAME}`, which override those of `.env`.
+        profiles: the active ones.
+        wanted: services that take part regardless of their profiles.
 
     Raises:
         OSError: the file cannot be read.
-        SpecErrors: everything that is wrong with it, each with file, line and column.
+        SpecErrors: all errors in it, each with file, line and column.
     """
     return _Reader(files, variables, profiles, wanted).read(name)
 
 
 def service_names(content: bytes, name: str) -> list[str]:
-    """Return the names under `services` of a file that need not be sound otherwise."""
+    """Return the names under `services` of a file, which may have errors elsewhere."""
     try:
         services = located(parse_document(content, name), name).items.get("services")
     except SpecErrors:
@@ -119,7 +119,7 @@ class _Reader:
             raise SpecErrors(self._problems)
         present = {key: service for key, service in file.services.items() if service.replicas}
         for key in file.services.keys() - present.keys():
-            context.note(read[key].key, key, "has no replicas, and is left out", matters=True)
+            context.note(read[key].key, key, "has no replicas and is left out", matters=True)
         return ComposeFile.model_construct(
             services=present,
             files=[named for named in self._files.named if named.file != name],
@@ -138,23 +138,23 @@ class _Reader:
     # --- one tree out of all files -------------------------------------------------------------------------
 
     def _tree(self, name: str, context: Context, way: tuple[str, ...]) -> Located:
-        """Return a file with variables replaced and all that it includes.
+        """Return a file with its variables replaced, and with the files that it includes.
 
         Args:
-            way: the files that lead to it.
+            way: the chain of files that include it.
         """
         content = self._files.content(name)
         tree = self._interpolated(located(parse_document(content, name), name), context)
         if not isinstance(tree.value, dict):
             raise SpecErrors(
-                [tree.place.problem("is no compose file: it has no mapping; write services: {...}")]
+                [tree.place.problem("is not a compose file: it has no mapping; write services: {...}")]
             )
         included = tree.items.get("include")
         for item in [] if included is None else included.list:
             try:
                 for path in self._included(item):
                     if path in (*way, name) or len(way) > _INCLUDES_MAX:
-                        raise QuantityError(f"{shown(path)} includes itself; break the circle")
+                        raise QuantityError(f"{shown(path)} includes itself; break the cycle")
                     tree = self._with(tree, self._tree(path, context, (*way, name)), item)
             except QuantityError as error:
                 self._problems.append(item.place.problem(f"include: {error}"))
@@ -169,7 +169,7 @@ class _Reader:
         written = item.plain() if isinstance(item.value, dict) else {"path": item.value}
         for key in written:
             if key != "path":
-                raise QuantityError(f'has "{key}"; keep the path alone, and one .env beside the first file')
+                raise QuantityError(f'has "{key}"; write only the path, and one .env beside the first file')
         paths = written.get("path")
         found = paths if isinstance(paths, list) else [paths]
         if not all(isinstance(path, str) for path in found):
@@ -177,7 +177,7 @@ class _Reader:
         return [path_from(item.place.file, str(path)) for path in found]
 
     def _with(self, tree: Located, other: Located, item: Located) -> Located:
-        """Return a tree with the parts of an included one; what both have has to be the same."""
+        """Return a tree with the parts of an included one; parts that both have must be equal."""
         entries = dict(tree.items)
         for key in ("services", "volumes", "networks", "secrets", "configs"):
             own, more = entries.get(key), other.items.get(key)
@@ -187,7 +187,7 @@ class _Reader:
             for name, value in more.items.items():
                 if name in mine and mine[name].plain() != value.plain():
                     raise QuantityError(
-                        f"{shown(item.plain())} has another {key[:-1]} {name}; rename one of the two"
+                        f"{shown(item.plain())} has a different {key[:-1]} {name}; rename one of them"
                     )
             entries[key] = (own or more).with_value({**more.items, **mine})
         return tree.with_value(entries)
@@ -205,7 +205,7 @@ class _Reader:
         return tree.mapped(change)
 
     def _values(self, name: str, context: Context) -> dict[str, str]:
-        """Return the variables: those of the experiment, and those of the .env beside the file."""
+        """Return the variables of the experiment and of the .env beside the file."""
         path = posixpath.join(posixpath.dirname(name), _ENV)
         try:
             content = self._files.content(path)
@@ -219,7 +219,7 @@ class _Reader:
         return {key: value for key, value in found.items() if value is not None} | dict(self._variables)
 
     def _project(self, name: str, tree: Located) -> str:
-        """Return what the file is called; images that it builds are called after it."""
+        """Return the name of the project, which is part of the names of images that it builds."""
         written = tree.items.get("name")
         text = str(written.value) if written is not None and written.value else ""
         text = text or posixpath.basename(posixpath.dirname(name)) or "compose"
@@ -228,7 +228,7 @@ class _Reader:
     # --- services ------------------------------------------------------------------------------------------
 
     def _services(self, context: Context) -> dict[str, Located]:
-        """Return the services that take part, with what they extend."""
+        """Return the services that take part, with their `extends` resolved."""
         written = context.tree.items.get("services")
         found: dict[str, Located] = {}
         if written is None or not written.items:
@@ -249,7 +249,7 @@ class _Reader:
             if self._takes_part(name, service):
                 found[name] = service
             else:
-                says = "has no active profile, and is left out; name one under `profiles` of the experiment"
+                says = "has no active profile and is left out; name one under `profiles` of the experiment"
                 context.note(item.key, name, says, matters=True)
         if not found and not self._problems:
             self._problems.append(
@@ -265,10 +265,10 @@ class _Reader:
     def _extended(
         self, name: str, service: Located, context: Context, way: tuple[tuple[str, str], ...]
     ) -> Located:
-        """Return a service with what it extends.
+        """Return a service with its `extends` resolved.
 
         Args:
-            way: file and name of the services that lead to it.
+            way: the chain of services that extend it: file and name.
         """
         extends = service.items.get("extends")
         if extends is None:
@@ -281,7 +281,7 @@ class _Reader:
             step = (path, str(other))
             if step in way:
                 raise QuantityError(
-                    f"leads in a circle: {' -> '.join(each for _, each in (*way, step))}; break it"
+                    f"forms a cycle: {' -> '.join(each for _, each in (*way, step))}; break it"
                 )
             tree = context.tree if file is None and not way else self._other(path, context)
             services = tree.items.get("services")
@@ -289,7 +289,7 @@ class _Reader:
             if base is None or not isinstance(base.value, dict):
                 known = [] if services is None else list(services.items)
                 remedy = did_you_mean(str(other), known) or f"{path} has {', '.join(known) or 'none'}"
-                raise QuantityError(f"names {shown(other)}, which is no service there; {remedy}")
+                raise QuantityError(f"names {shown(other)}, which is not a service there; {remedy}")
         except QuantityError as error:
             self._problems.append(extends.place.problem(f"services.{name}: extends {error}"))
             return own
@@ -320,20 +320,20 @@ class _Reader:
 
     def _check_volume(self, name: str, item: Located, context: Context) -> None:
         if not _VOLUME.fullmatch(name):
-            message = f"volumes: {shown(name)} is no name; use letters, digits, dots, hyphens and underscores"
+            message = f"volumes: {shown(name)} is not a name; use letters, digits, dots, hyphens, underscores"
             self._problems.append(item.key.problem(message))
         for key, option in item.items.items():
             if key == "driver_opts" and option.value:
-                message = f"volumes.{name}: driver_opts say where its files are; bind that folder"
+                message = f"volumes.{name}: has driver_opts, which select a folder; bind that folder instead"
                 self._problems.append(option.key.problem(message))
             elif key == "driver" and option.value not in (None, "local"):
-                message = f"volumes.{name}: driver {shown(option.value)} is not here; leave it out"
+                message = f"volumes.{name}: driver {shown(option.value)} is not supported; leave it out"
                 self._problems.append(option.key.problem(message))
             elif key == "external" and str(option.value).lower() == "true":
                 context.note(
                     option.key,
                     key,
-                    "is not followed: a volume is empty at the start of a trial",
+                    "is ignored: a volume is empty at the start of a trial",
                     matters=True,
                 )
             else:
@@ -347,16 +347,16 @@ def _findings(file: ComposeFile) -> Iterator[tuple[Path, str]]:
         for other, dependency in service.depends_on.items():
             if other not in file.services:
                 meant = did_you_mean(other, file.services) or f"services are {', '.join(file.services)}"
-                yield (*place, "depends_on", other), f"is no service that takes part; {meant}"
+                yield (*place, "depends_on", other), f"is not a service that takes part; {meant}"
             elif dependency.condition == "service_completed_successfully" and other == name:
                 yield (*place, "depends_on", other), "is the service itself"
         for node in nodes_of(name, service):
             if node in nodes:
                 yield (
                     place,
-                    f"has the node {node}, which is that of {nodes[node]}, too; rename one of the two",
+                    f"has the node {node}, which is also that of {nodes[node]}; rename one of them",
                 )
             nodes[node] = name
     circle = start_order(file.services)[1]
     if circle:
-        yield ("services", circle[0], "depends_on"), f"leads in a circle: {' -> '.join(circle)}; break it"
+        yield ("services", circle[0], "depends_on"), f"forms a cycle: {' -> '.join(circle)}; break it"

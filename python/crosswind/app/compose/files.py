@@ -1,4 +1,4 @@
-"""The files that a compose file names: read once each, and known by their content from then on."""
+"""The files that a compose file names: each is read once, and identified by its content."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pathlib import Path
 from crosswind.spec.named_file import NamedFile
 from crosswind.spec.quantities import QuantityError, shown
 
-# What a compose file names is kept with every run; what is larger belongs into an image.
+# Files that a compose file names are stored with every run; larger ones belong into an image.
 _BYTES_MAX = 256 << 20
 _IGNORED = ".dockerignore"
 
 
 class Files:
-    """Files by their paths from the experiment's folder.
+    """Files by their paths, relative to the experiment's folder.
 
     Args:
         read: returns the content of a file; raises OSError.
-        below: returns the paths of the files below a folder; raises OSError where there are too many.
+        below: returns the paths of the files below a folder; raises OSError if there are too many.
     """
 
     def __init__(self, read: Callable[[str], bytes], below: Callable[[str], list[str]]) -> None:
@@ -36,7 +36,7 @@ class Files:
         return [self._named[name] for name in sorted(self._named)]
 
     def content(self, name: str) -> bytes:
-        """Return the content of a file, which then is one of `named`.
+        """Return the content of a file, and add it to `named`.
 
         Raises: OSError: it cannot be read.
         """
@@ -58,7 +58,7 @@ class Files:
             raise QuantityError(f"names the {what} {shown(name)}, which cannot be read: {reason}") from None
 
     def folder(self, name: str) -> list[NamedFile[None]]:
-        """Return the files below a folder, or the one file of this name; nothing where nothing is there.
+        """Return the files below a folder, or the file of this name; empty if neither exists.
 
         Raises: QuantityError: they are too many, too large, or one cannot be read.
         """
@@ -69,16 +69,18 @@ class Files:
                 self.content(each)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
-            raise QuantityError(f"{shown(name)} {reason}; put it into an image, or bind less of it") from None
+            raise QuantityError(
+                f"{shown(name)} {reason}; put it into an image, or bind a smaller part of it"
+            ) from None
         if self._bytes > _BYTES_MAX:
             raise QuantityError(
-                f"{shown(name)} brings the files of the compose file above {_BYTES_MAX >> 20} MiB; "
-                "put it into an image, or bind less of it"
+                f"with {shown(name)}, the files of the compose file exceed {_BYTES_MAX >> 20} MiB; "
+                "put it into an image, or bind a smaller part of it"
             )
         return [self._named[each] for each in found]
 
     def context(self, name: str) -> list[NamedFile[None]]:
-        """Return the files of a folder from which an image is built: what its .dockerignore leaves.
+        """Return the files of a folder from which an image is built, without those in its .dockerignore.
 
         Raises: QuantityError: as for `folder`.
         """
@@ -105,7 +107,7 @@ class Files:
 
 
 def left_out(patterns: str) -> Callable[[str], bool]:
-    """Return whether a .dockerignore leaves a path out; the last pattern that matches it decides.
+    """Return a function that says whether a .dockerignore excludes a path; the last match decides.
 
     Source: Docker's documentation, "Build context", section ".dockerignore files".
     """
@@ -123,14 +125,14 @@ def left_out(patterns: str) -> Callable[[str], bool]:
         for pattern, is_kept in rules:
             if pattern.fullmatch(name):
                 found = not is_kept
-        # A Dockerfile may be left out of the image, and the build needs it.
+        # A .dockerignore may exclude the Dockerfile from the image, but the build needs it.
         return found and not (name == _IGNORED or posixpath.basename(name).startswith("Dockerfile"))
 
     return check
 
 
 def _expression(path: str) -> str:
-    """Return a regular expression for a path and what is below it."""
+    """Return a regular expression for a path and all paths below it."""
     steps = []
     at = 0
     while at < len(path):
@@ -147,13 +149,13 @@ def _expression(path: str) -> str:
 
 
 def path_from(file: str, written: str) -> str:
-    """Return the path of what a file names: absolute, or from the experiment's folder."""
+    """Return a path that a file names: absolute, or relative to the experiment's folder."""
     if written.startswith("~"):
         try:
             return str(Path(written).expanduser())
         except RuntimeError:
             raise QuantityError(
-                f"{shown(written)} names a home folder that is unknown; write it from /"
+                f"{shown(written)} names an unknown home folder; write the path from /"
             ) from None
     if written.startswith("/"):
         return posixpath.normpath(written)
@@ -161,5 +163,5 @@ def path_from(file: str, written: str) -> str:
 
 
 def staged(name: str) -> str:
-    """Return the path of a file among the copies that a trial gets: below one folder, whatever its own."""
+    """Return the path of a file among the copies for a trial, which is always below their folder."""
     return "/".join("%up" if part == ".." else part for part in name.split("/"))

@@ -1,7 +1,7 @@
-"""Which names a service finds: those of the services that share a network with it. Pure functions.
+"""The names that a service can resolve: those of services that share a network with it. Pure functions.
 
-Every node can be reached at its address by every other node. Names are as in compose: services that share a
-network find each other under their own names, those of their containers and their aliases.
+Every node can reach every other node by its address. Names are as in compose: services that share a network
+resolve each other's names, container names and aliases.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def hosts_file(name: str, node: str, services: Mapping[str, Service], addresses:
     """Return the text of /etc/hosts for a node of a service.
 
     Args:
-        addresses: of all nodes, by their names; those of no service are found by everybody.
+        addresses: of all nodes, by name; every service can resolve nodes without a service.
     """
     own = services[name]
     lines = [*_LOCAL]
@@ -27,7 +27,7 @@ def hosts_file(name: str, node: str, services: Mapping[str, Service], addresses:
             of_services.add(each)
             if other == name or own.networks.keys() & service.networks.keys():
                 found = _names(other, each, service, own, is_first=number == 0)
-                # The node itself is first called what it calls itself: hostname -f takes the first name.
+                # The node's own host name comes first, because `hostname -f` takes the first name.
                 if each == node:
                     found = [own.hostname or each, *found]
                 lines.append(f"{addresses[each]} {' '.join(dict.fromkeys(found))}")
@@ -40,6 +40,6 @@ def _names(other: str, node: str, service: Service, seen_by: Service, *, is_firs
     aliases = [
         alias for network, names in service.networks.items() if network in seen_by.networks for alias in names
     ]
-    # Of several nodes each has a name of its own beside the common one; the first of them is called like all.
+    # Each of several nodes has its own name besides the common one; only the first has the plain name.
     common = [other, *aliases, *([node_name(other)] if is_first else [])]
     return [node, *common]

@@ -1,4 +1,4 @@
-"""Images of services: files that the experiment names, or what podman or docker has; unpacked once."""
+"""Images of services: from files that the experiment names, or from podman or docker; unpacked once."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Images:
     """The images of a compose file.
 
     Args:
-        archives: files of images by their names in the compose file.
-        builds: how images are built for which no file is named.
+        archives: image files, by the names of images in the compose file.
+        builds: builds of images without a file.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Images:
         self._digests: dict[str, str] = {}
 
     def missing(self, names: set[str]) -> list[Missing]:
-        """Return the images that are nowhere and that cannot be built here."""
+        """Return the images that this machine neither has nor can build."""
         found = []
         tool = next((tool for tool in _TOOLS if shutil.which(tool)), _TOOLS[0])
         for name in sorted(names):
@@ -56,7 +56,7 @@ class Images:
                 found.append(
                     Missing(
                         str(error),
-                        f"run {tool} pull {name}, or name a file of it: images: {{{name}: /FILE.tar}}",
+                        f"run {tool} pull {name}, or name an image file: images: {{{name}: /FILE.tar}}",
                     )
                 )
         return found
@@ -71,26 +71,26 @@ class Images:
             if archive is None:
                 self._digests[name] = _ask(name)[1]
             elif not Path(archive).is_file():
-                raise NotHere(f"image {name}: {archive} is no file")
+                raise NotHere(f"image {name}: {archive} is not a file")
             else:
                 self._digests[name] = digest_of(Path(archive))
         return self._digests[name]
 
     def identity(self, name: str) -> str:
-        """Return what identifies an image in the provenance; where it is built, what it is built of."""
+        """Return what identifies an image in the provenance; for a build, the digest of its inputs."""
         build = self._builds.get(name)
         return f"sha256:{self.digest(name)}" if build is None else f"built as {build.tag}"
 
     def is_unpacked(self, name: str) -> bool:
-        """Tell whether the image is in the cache."""
+        """Return whether the image is in the cache."""
         return (self._folder(name) / _CONFIGURATION).is_file()
 
     def root(self, name: str) -> Path:
-        """Return the root file system of an unpacked image; to be copied, never to be changed."""
+        """Return the root file system of an unpacked image, which must be copied and not changed."""
         return self._folder(name) / _ROOT
 
     def configuration(self, name: str) -> ImageConfiguration:
-        """Return what an unpacked image says of how it is started."""
+        """Return the configuration of an unpacked image."""
         return TypeAdapter(ImageConfiguration).validate_json(
             (self._folder(name) / _CONFIGURATION).read_bytes()
         )
@@ -98,10 +98,10 @@ class Images:
     def unpack(
         self, name: str, uid: int, gid: int, copies: Mapping[str, Path] = MappingProxyType({})
     ) -> None:
-        """Put an image into the cache, its files given to an account: all of it, or nothing.
+        """Unpack an image into the cache, completely or not at all, and give its files to an account.
 
         Args:
-            copies: of the files that builds are made of, by their names.
+            copies: the files for builds, by name.
         """
         if self.is_unpacked(name):
             return
@@ -114,7 +114,7 @@ class Images:
             configuration = unpack(archive, partial / _ROOT)
             (partial / "saved.tar").unlink(missing_ok=True)
             give_tree(partial / _ROOT, uid, gid)
-            # The folder itself stays private: the account may change copies of the image, not the image.
+            # The folder stays private: the account may change copies of the image, but not the image.
             write_text(partial / _CONFIGURATION, json.dumps(asdict(configuration)) + "\n")
             remove_tree(folder)
             partial.rename(folder)
@@ -122,7 +122,7 @@ class Images:
             shutil.rmtree(partial, ignore_errors=True)
 
     def _archive(self, name: str, saved: Path, copies: Mapping[str, Path]) -> Path:
-        """Return the file of an image; written to `saved` where no file is named."""
+        """Return the file of an image; if none is named, write it to `saved`."""
         if name in self._archives:
             return Path(self._archives[name])
         build = self._builds.get(name)
@@ -130,16 +130,20 @@ class Images:
             return _save(_ask(name)[0], name, saved)
         tool = _builder()
         if tool is None:
-            raise NotHere(f"image {name}: neither podman nor docker is here to build it")
+            raise NotHere(f"image {name}: cannot be built, because neither podman nor docker is installed")
         build.run(tool, copies)
         return _save(tool, build.tag, saved)
 
     def _build_missing(self, name: str) -> list[Missing]:
-        """Return that an image cannot be built: no tool does, and it is not in the cache either."""
+        """Return the image in a list if it is not in the cache and no tool can build it."""
         if self.is_unpacked(name) or _builder() is not None:
             return []
         here = [tool for tool in _TOOLS if shutil.which(tool)]
-        why = f"{' and '.join(here)} cannot reach an engine" if here else "neither podman nor docker is here"
+        why = (
+            f"{' and '.join(here)} cannot reach an engine"
+            if here
+            else "neither podman nor docker is installed"
+        )
         build = self._builds[name]
         remedy = (
             f"install podman, or build it elsewhere (docker build {build.context}; docker save) and name the "
@@ -156,12 +160,12 @@ class Images:
 def _ask(name: str) -> tuple[str, str]:
     """Return the tool that has an image, and the digest of the image.
 
-    Raises: NotHere: neither podman nor docker is here, or has it; with what each of them says.
+    Raises: NotHere: neither podman nor docker has it; the message has the error of each.
     """
     said = []
     for tool in _TOOLS:
         if shutil.which(tool) is None:
-            said.append(f"{tool} is not here")
+            said.append(f"{tool} is not installed")
             continue
         try:
             done = subprocess.run(
@@ -181,7 +185,7 @@ def _ask(name: str) -> tuple[str, str]:
 
 
 def _builder() -> str | None:
-    """Return the first tool that has an engine to build with."""
+    """Return the first tool that can reach an engine."""
     for tool in _TOOLS:
         if shutil.which(tool) is None:
             continue
@@ -193,7 +197,7 @@ def _builder() -> str | None:
 
 
 def _save(tool: str, name: str, archive: Path) -> Path:
-    """Write an image that podman or docker has into a file."""
+    """Write an image of podman or docker into a file."""
     done = subprocess.run(
         [tool, "save", "--output", archive, name], capture_output=True, text=True, check=False
     )

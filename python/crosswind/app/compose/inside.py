@@ -1,4 +1,4 @@
-"""Paths in a root file system: followed as a process in it would follow them, whatever its links say."""
+"""Paths in a root file system, resolved as a process in it would resolve them; no link leads out of it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from pathlib import Path
 
 from crosswind.testbed.errors import TestbedError
 
-# As many as the kernel follows: path_resolution(7).
+# The kernel's limit: path_resolution(7).
 _LINKS_MAX = 40
 
 
 def inside(root: Path, path: str) -> Path:
-    """Return where `path`, as a process sees it whose root is `root`, lies on the host.
+    """Return the path on the host of `path` in a root file system.
 
-    Links are followed within the root, the last one included; what does not exist is taken as it is written.
+    Links are followed within the root, the last one included. Parts that do not exist are not changed.
 
-    Raises: TestbedError: the links lead in a circle.
+    Raises: TestbedError: the links form a cycle.
     """
     waiting = path.split("/")[::-1]
     found = root
@@ -33,7 +33,7 @@ def inside(root: Path, path: str) -> Path:
             continue
         links += 1
         if links > _LINKS_MAX:
-            raise TestbedError(f"{path}: its links lead in a circle, in the image at {root}")
+            raise TestbedError(f"{path}: its links form a cycle, in the image at {root}")
         target = str(step.readlink())
         if target.startswith("/"):
             found = root

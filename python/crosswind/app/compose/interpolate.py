@@ -1,8 +1,8 @@
-"""Put values in the place of variables: `${TAG}`, with a default, an error or an alternative. Pure functions.
+"""Replace variables by their values: `${TAG}`, with a default, an error or an alternative. Pure functions.
 
 Source: the Compose Specification, "Interpolation": `$NAME`, `${NAME}`, `${NAME:-default}`, `${NAME-default}`,
 `${NAME:?error}`, `${NAME?error}`, `${NAME:+alternative}`, `${NAME+alternative}`; with a colon an empty value
-counts as absent. What stands behind the operator may have variables itself. `$$` is a dollar sign.
+counts as absent. The text after the operator may have variables. `$$` is a dollar sign.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from crosswind.spec.quantities import QuantityError, shown
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OPERATOR = re.compile(r":?[-?+]")
-# Far beyond what anybody writes by hand; each level is a call.
+# Far more than people write by hand; each level is a call.
 _DEPTH_MAX = 20
 
 Unset = Callable[[str], None]
 
 
 def interpolated(text: str, values: Mapping[str, str], unset: Unset) -> str:
-    """Return `text` with values in the place of its variables.
+    """Return `text` with its variables replaced by their values.
 
     Args:
-        unset: called with each variable that has no value and no default; an empty text stands for it.
+        unset: called with each variable that has no value and no default; it becomes an empty text.
 
-    Raises: QuantityError: what begins with a dollar sign is no variable, or a required one has no value.
+    Raises: QuantityError: a dollar sign does not begin a variable, or a required variable has no value.
     """
     return _Template(text, values, unset).all()
 
@@ -42,7 +42,7 @@ class _Template:
         return self._until("", 0, is_used=True)
 
     def _until(self, end: str, depth: int, *, is_used: bool) -> str:
-        """Return the text up to `end`, which is passed over; without `is_used`, nothing of it is demanded."""
+        """Return the text up to `end`, which is skipped; without `is_used`, variables need no values."""
         if depth > _DEPTH_MAX:
             raise QuantityError(f"{shown(self._text)} has variables nested deeper than {_DEPTH_MAX}")
         found: list[str] = []
@@ -82,7 +82,7 @@ class _Template:
         operator = _OPERATOR.match(self._text, self._at)
         if operator is None:
             raise QuantityError(
-                f"{shown(self._text)} has no such form of a variable; write ${{{name}}}, "
+                f"{shown(self._text)} has an unknown form of a variable; write ${{{name}}}, "
                 f"${{{name}:-default}}, ${{{name}:?error}} or ${{{name}:+alternative}}"
             )
         self._at = operator.end()

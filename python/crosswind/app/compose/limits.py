@@ -1,4 +1,4 @@
-"""What a service may use: `mem_limit`, `cpus` and `deploy.resources.limits`, which become limits of its node.
+"""Limits of a service: `mem_limit`, `cpus` and `deploy.resources.limits`, which become limits of its node.
 
 Source: the Compose Specification, sections "Specifying byte values", mem_limit and cpus; Compose Deploy
 Specification, section resources.
@@ -16,14 +16,14 @@ from crosswind.spec.node_limits import NodeLimits, check_cpus, check_memory
 from crosswind.spec.quantities import QuantityError, shown
 
 _BYTES = re.compile(r"(?P<number>[0-9]{1,15}(?:\.[0-9]{1,6})?) ?(?P<unit>b|kb?|mb?|gb?)?", re.IGNORECASE)
-# What compose itself takes them for: k is 1024 bytes.
+# As in compose: k is 1024 bytes.
 _UNIT_BYTES = {"b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 def read_bytes(value: object) -> int:
-    """Return the bytes of a compose file's byte value, such as `512m`; a number alone is bytes.
+    """Return the bytes of a byte value of a compose file, such as `512m`; a plain number is bytes.
 
-    Raises: QuantityError: it is none, or too little for a node.
+    Raises: QuantityError: it is not a byte value, or too small for a node.
     """
     match = None if isinstance(value, bool) else _BYTES.fullmatch(str(value))
     if match is None:
@@ -32,13 +32,13 @@ def read_bytes(value: object) -> int:
 
 
 def read_cpus(value: object) -> float:
-    """Return processor time per time from a number, or a text such as `'0.50'`.
+    """Return a number of CPUs from a number, or a text such as `'0.50'`.
 
-    Raises: QuantityError: it is no such number.
+    Raises: QuantityError: it is not a number of CPUs.
     """
     text = "" if isinstance(value, bool) else str(value)
     if not re.fullmatch(r"[0-9]{1,6}(?:\.[0-9]{1,9})?", text):
-        raise QuantityError(f"{shown(value)} is not a number of processors; write such as 0.5")
+        raise QuantityError(f"{shown(value)} is not a number of CPUs; write such as 0.5")
     return check_cpus(float(text))
 
 
@@ -60,12 +60,12 @@ class Resources(SpecModel):
 
 
 class Deploy(SpecModel):
-    """`deploy`, of which only limits have a meaning for a node."""
+    """`deploy`, of which only limits apply to nodes."""
 
     resources: Resources | None = None
 
     @property
     def limits(self) -> NodeLimits:
-        """The limits that it has."""
+        """Its limits."""
         limits = None if self.resources is None else self.resources.limits
         return NodeLimits() if limits is None else NodeLimits(limits.memory_bytes, limits.cpus)

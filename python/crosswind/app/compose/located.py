@@ -16,7 +16,7 @@ MERGE = "<<"
 
 @dataclass(frozen=True)
 class Place:
-    """Where a value stands; `file` counts from the experiment's folder."""
+    """The place of a value; `file` is relative to the experiment's folder."""
 
     file: str
     line: int
@@ -34,7 +34,7 @@ class Located:
     Attributes:
         value: as YAML reads it.
         place: of the value.
-        key: of its key, or of the value where it has none.
+        key: place of its key, or of the value if it has none.
     """
 
     value: Any
@@ -43,12 +43,12 @@ class Located:
 
     @property
     def items(self) -> dict[str, Located]:
-        """The entries of a mapping; of anything else, none."""
+        """The entries of a mapping; empty for other values."""
         return self.value if isinstance(self.value, dict) else {}
 
     @property
     def list(self) -> list[Located]:
-        """The entries of a list; of anything else, none."""
+        """The entries of a list; empty for other values."""
         return self.value if isinstance(self.value, list) else []
 
     def plain(self) -> Any:
@@ -62,7 +62,7 @@ class Located:
         return replace(self, value=value)
 
     def made(self, value: object) -> Located:
-        """Return plain data as if all of it stood at this place."""
+        """Return plain data, all of it with this place."""
         if isinstance(value, dict):
             return self.with_value({key: self.made(item) for key, item in value.items()})
         return self.with_value([self.made(item) for item in value] if isinstance(value, list) else value)
@@ -81,7 +81,7 @@ class Located:
 
 
 def located(document: Document, file: str) -> Located:
-    """Return the values of a document, merge keys (`<<`) followed; raises nothing."""
+    """Return the values of a document, with merge keys (`<<`) resolved; raises nothing."""
 
     def place(at: LineAndColumn) -> Place:
         return Place(file, *at)
@@ -101,13 +101,13 @@ def located(document: Document, file: str) -> Located:
 
 
 def _merged(entries: dict[str, Located]) -> dict[str, Located]:
-    """Return a mapping with what its merge key names; its own keys win, and the first of several mappings."""
+    """Return a mapping with its merge key resolved; its own keys win, then those of the first mapping."""
     named = entries.get(MERGE)
     if named is None:
         return entries
     others = named.list or [named]
     if not all(isinstance(other.value, dict) for other in others):
-        return entries  # Refused as a key that is unknown.
+        return entries  # It is refused later, as an unknown key.
     found: dict[str, Located] = {}
     for other in reversed(others):
         found |= other.items
@@ -115,7 +115,7 @@ def _merged(entries: dict[str, Located]) -> dict[str, Located]:
 
 
 def document_of(tree: Located) -> PlacedDocument:
-    """Return the tree as a document whose problems have their own files."""
+    """Return the tree as a document whose problems name their files."""
     places: dict[Path, Place] = {}
     keys: dict[Path, Place] = {}
     for path, item in _walk(tree, ()):
@@ -134,7 +134,7 @@ def _walk(tree: Located, path: Path) -> Iterator[tuple[Path, Located]]:
 
 @dataclass(frozen=True)
 class PlacedDocument(Document):
-    """A document that several files make up."""
+    """A document that was made from several files."""
 
     places: dict[Path, Place]
     key_places: dict[Path, Place]

@@ -1,4 +1,4 @@
-"""Merge a service into another one, as `extends` and `include` ask. Pure functions.
+"""Merge a service into another one, for `extends` and `include`. Pure functions.
 
 Source: the Compose Specification, "Merge and override": mappings are merged and lists appended; commands and
 tests of healthchecks are replaced; of volumes, secrets and configs, one of the same target is replaced.
@@ -19,13 +19,13 @@ _NAMES = {"depends_on", "networks"}
 
 
 def as_mapping(item: Located, *, names: bool = False) -> Located:
-    """Return a list as the mapping that it stands for: NAME=VALUE, or names alone."""
+    """Return the mapping that a list stands for: NAME=VALUE, or names alone."""
     if not isinstance(item.value, list):
         return item
     found: dict[str, Located] = {}
     for entry in item.value:
         if not isinstance(entry.value, str | int) or isinstance(entry.value, bool):
-            return item  # Refused by its model, which names what is wrong.
+            return item  # Its model refuses it with a message.
         name, equals, text = str(entry.value).partition("=")
         found[str(entry.value) if names else name] = entry.with_value(
             {} if names else (text if equals else None)
@@ -34,7 +34,7 @@ def as_mapping(item: Located, *, names: bool = False) -> Located:
 
 
 def merged(base: Located, over: Located, key: str = "") -> Located:
-    """Return `base` with what `over` says in its place or beside it."""
+    """Return `base` with the values of `over` added, or in place of its own."""
     if key in _REPLACED:
         return over
     if key in _PAIRS or key in _NAMES:

@@ -1,4 +1,4 @@
-"""What a service sees beside its image: volumes, binds, secrets and configs, in their short and long forms.
+"""Mounts of a service: volumes, binds, secrets and configs, in their short and long forms.
 
 Source: the Compose Specification, "volumes", "secrets" and "configs" of services.
 """
@@ -16,7 +16,7 @@ from crosswind.spec.quantities import QuantityError, shown
 
 _SOCKET = re.compile(r".*/(docker|podman|containerd|crio)[^/]*\.sock")
 _KERNEL = re.compile(r"/(proc|sys|dev)(/.*)?")
-# Modes of the short form without a meaning here: labels of SELinux, caches of Docker Desktop.
+# Modes of the short form; those besides ro, rw and nocopy have no meaning here.
 _MODES = {"ro", "rw", "z", "Z", "cached", "delegated", "consistent", "nocopy"}
 
 
@@ -24,10 +24,10 @@ class Mount(SpecModel):
     """A file or folder that a service sees at `target`.
 
     Attributes:
-        kind: `volume` of the file, `own` folder of the service, `bind` of something beside the experiment,
+        kind: `volume` of the file, `own` folder of the service, `bind` of a path beside the experiment,
             `host`: a path of this machine, or `text`.
         source: name of the volume, path, or the text itself.
-        fresh: a volume that begins empty, whatever the image has at its place.
+        fresh: whether a volume starts empty, even if the image has files at its place.
     """
 
     kind: Literal["volume", "own", "bind", "host", "text"]
@@ -40,7 +40,7 @@ class Mount(SpecModel):
 def read_mount(item: Located) -> Mount:
     """Return an entry of `volumes`.
 
-    Raises: QuantityError: it is none.
+    Raises: QuantityError: it is not one.
     """
     if isinstance(item.value, dict):
         return _long(item)
@@ -61,7 +61,7 @@ def read_mount(item: Located) -> Mount:
 def read_tmpfs(item: Located) -> Mount:
     """Return an entry of `tmpfs`, whose options follow a colon.
 
-    Raises: QuantityError: it is none.
+    Raises: QuantityError: it is not one.
     """
     return Mount(kind="own", source="", target=target_path(str(item.value).partition(":")[0]), fresh=True)
 
@@ -75,12 +75,12 @@ def _of(item: Located, source: str, target: str, *, read_only: bool, fresh: bool
 def bind(item: Located, source: str, target: str, *, read_only: bool) -> Mount:
     """Return a bind of a path that an item of a compose file names.
 
-    Raises: QuantityError: it is one that a test cannot have.
+    Raises: QuantityError: a test cannot have it.
     """
     path = path_from(item.place.file, source)
     if _SOCKET.fullmatch(path):
         raise QuantityError(
-            f"{shown(source)} is the socket of a container engine, and no engine runs the services; "
+            f"{shown(source)} is the socket of a container engine, but no engine runs the services; "
             "leave the service out, or configure it without the engine"
         )
     if path.startswith("/") and _KERNEL.fullmatch(path) and not read_only:
@@ -96,7 +96,9 @@ def _long(item: Located) -> Mount:
     values = item.plain()
     for key in values:
         if key not in _LONG_KEYS:
-            raise QuantityError(f'has "{key}", which no volume has; keys are {", ".join(sorted(_LONG_KEYS))}')
+            raise QuantityError(
+                f'has "{key}", which is not a key of a volume; keys are {", ".join(sorted(_LONG_KEYS))}'
+            )
     kind, source = values.get("type", "volume"), values.get("source")
     target, read_only = values.get("target"), read_bool(values.get("read_only", False))
     options = values.get("volume") or {}
@@ -105,9 +107,9 @@ def _long(item: Located) -> Mount:
     if kind == "tmpfs":
         return Mount(kind="own", source="", target=target_path(target), fresh=True)
     if kind not in ("volume", "bind"):
-        raise QuantityError(f"{shown(kind)} is no type of volume here; types are volume, bind and tmpfs")
+        raise QuantityError(f"{shown(kind)} is not a supported type; types are volume, bind and tmpfs")
     if isinstance(options, dict) and options.get("subpath"):
-        raise QuantityError("has a subpath; make what it names a volume of its own")
+        raise QuantityError("has a subpath; use a separate volume instead")
     fresh = isinstance(options, dict) and read_bool(options.get("nocopy", False))
     if source is None and kind == "volume":
         return Mount(kind="own", source="", target=target_path(target), fresh=fresh)
@@ -117,12 +119,12 @@ def _long(item: Located) -> Mount:
         return Mount(
             kind="volume", source=source, target=target_path(target), read_only=read_only, fresh=fresh
         )
-    # A path without ./ is a path in this form.
+    # In this form, a source without ./ is also a path.
     return bind(item, source, target, read_only=read_only)
 
 
 def target_path(text: str) -> str:
-    """Return a path in a service without `..` and the like, which would lead out of what is bound there.
+    """Return a normal path in a service, without `..`, which could lead out of a bind.
 
     Raises: QuantityError: it is relative.
     """
@@ -132,7 +134,7 @@ def target_path(text: str) -> str:
 
 
 def read_bool(value: object) -> bool:
-    """Return true or false, also from text: a variable has no type.
+    """Return true or false, also from text, because variables are text.
 
     Raises: QuantityError: it is neither.
     """
@@ -150,16 +152,16 @@ def read_file_mount(
     Args:
         kind: `secret` or `config`.
         defined: the top level's `secrets` or `configs`.
-        values: the variables that may be a content.
+        values: variables that may be its content.
 
-    Raises: QuantityError: it is none, or there is nothing of its name.
+    Raises: QuantityError: it is not one, or is not defined.
     """
     asked = item.plain() if isinstance(item.value, dict) else {"source": item.value}
     name = asked.get("source")
     named = None if defined is None else defined.items.get(str(name))
     if named is None or not isinstance(named.value, dict):
         raise QuantityError(
-            f"{shown(name)} is no {kind} of the file; add {kind}s: {{{name}: {{file: ./{name}}}}}"
+            f"{shown(name)} is not a {kind} of the file; add {kind}s: {{{name}: {{file: ./{name}}}}}"
         )
     usual = f"/run/secrets/{name}" if kind == "secret" else f"/{name}"
     target = str(asked.get("target") or usual)
@@ -183,5 +185,5 @@ def read_file_mount(
     if isinstance(says.get("content"), str) and kind == "config":
         return Mount(kind="text", source=says["content"], target=target, read_only=True)
     raise QuantityError(
-        f"{shown(name)} comes from outside the file; write {kind}s: {{{name}: {{file: ./{name}}}}}"
+        f"{shown(name)} is defined outside the file; write {kind}s: {{{name}: {{file: ./{name}}}}}"
     )

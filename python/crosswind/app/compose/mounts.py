@@ -1,4 +1,4 @@
-"""Make what services see beside their images: once for each trial, gone with it."""
+"""Make the volumes, copies and files that services mount, for each trial."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Bind
 from crosswind.testbed.folders import give, give_tree
 
-# A path of the host that services may write to is copied for each trial.
+# Limit for a path of the host that services may write to, which is copied for each trial.
 _COPY_BYTES_MAX = 1 << 30
 
 
@@ -24,7 +24,7 @@ class MountMaker:
     """Makes the volumes, copies and files of one trial.
 
     Args:
-        services: all of them: what they share is made once.
+        services: all services; what they share is made once.
     """
 
     def __init__(self, stage: Stage, services: Iterable[Service]) -> None:
@@ -38,7 +38,7 @@ class MountMaker:
         )
 
     def binds(self, node: str, root: Path, mounts: Sequence[Mount]) -> tuple[Bind, ...]:
-        """Return the binds of a node, outer ones first: a volume may lie inside of another one."""
+        """Return the binds of a node, outer ones first, because a volume may be inside another one."""
         ordered = sorted(mounts, key=lambda mount: len(PurePosixPath(mount.target).parts))
         made: list[tuple[PurePosixPath, Path]] = []
         found = []
@@ -72,7 +72,7 @@ class MountMaker:
         )
         if not source.exists():
             target = room_for(root, mount.target, self._account, is_folder=True)
-            # What an image has at this place is what a new volume begins with.
+            # A new volume starts with the files that the image has at its place.
             if mount.fresh:
                 source.mkdir()
                 give(source, *self._account)
@@ -89,7 +89,7 @@ class MountMaker:
         return source
 
     def _copy(self, mount: Mount) -> Path:
-        """Return the trial's copy of a path of the host; services that name the same path share it."""
+        """Return the trial's copy of a path of the host, shared by all services that name the path."""
         copy = self._stage.folder / "copies" / mount.source.strip("/").replace("/", "%")
         if not copy.exists():
             if Path(mount.source).exists():
@@ -107,7 +107,7 @@ class MountMaker:
             self._make_folders(target.parent)
             if target.is_dir():
                 raise TestbedError(
-                    f"{name}: is a file and a folder among the files of the experiment; rename one"
+                    f"{name}: is both a file and a folder among the files of the experiment; rename one"
                 )
             shutil.copyfile(path, target)
             target.chmod(0o755)
@@ -123,7 +123,7 @@ class MountMaker:
             give(each, *self._account)
 
     def _make_room(self, folder: Path, below: PurePosixPath, *, is_folder: bool) -> None:
-        """Make a place in a copy, over which another volume is bound."""
+        """Make a file or folder in a copy, over which another volume is bound."""
         place = folder / below
         if folder.is_relative_to(self._stage.folder) and not place.exists():
             self._make_folders(place if is_folder else place.parent)
@@ -133,7 +133,7 @@ class MountMaker:
 
 
 def size_of(path: Path) -> int:
-    """Return the bytes of a path of the host; 0 where nothing is there."""
+    """Return the size of a path of the host; 0 if it does not exist."""
     if not path.is_dir():
         return path.stat().st_size if path.exists() else 0
     total = 0
@@ -145,7 +145,7 @@ def size_of(path: Path) -> int:
 
 
 def too_large(size_bytes: int) -> bool:
-    """Tell whether so much is not copied for each trial."""
+    """Return whether a size is too large to be copied for each trial."""
     return size_bytes > _COPY_BYTES_MAX
 
 

@@ -1,4 +1,4 @@
-"""What a compose file has that is accepted and not followed, or followed in another way: for its author."""
+"""Notes for the author of a compose file, on keys that are ignored or handled differently."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class Note:
     """A note on a key of a compose file.
 
     Attributes:
-        key: as it is written.
-        says: what Crosswind does with it: the end of a sentence.
-        matters: whether a reader of results has to know it; else it has no effect on a test.
+        key: as written.
+        says: what Crosswind does with it, as the end of a sentence.
+        matters: whether readers of the results must know it; otherwise it has no effect on a test.
     """
 
     place: Place
@@ -25,7 +25,7 @@ class Note:
 
 
 def texts_of(notes: Iterable[Note]) -> list[str]:
-    """Return notes as texts, in the order of the file; one for all places of the same key and text."""
+    """Return notes as texts, in the order of the file; notes with the same key and text are joined."""
     grouped: dict[tuple[str, str, str], list[int]] = {}
     for note in sorted(notes, key=lambda note: (note.place.file, note.place.line, note.key)):
         lines = grouped.setdefault((note.place.file, note.key, note.says), [])

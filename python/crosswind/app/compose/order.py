@@ -1,4 +1,4 @@
-"""In which order services start: each behind those that it depends on, otherwise as the file has them."""
+"""The order in which services start: each after its dependencies, otherwise as in the file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from crosswind.app.compose.service import Service
 
 
 def start_order(services: Mapping[str, Service]) -> tuple[list[str], list[str]]:
-    """Return the names of services in their order, and a circle of dependencies; one of the two is empty."""
+    """Return the names of services in their order, and a cycle of dependencies; one of them is empty."""
     order: list[str] = []
     for name in services:
         circle = _visit(name, services, order, [])

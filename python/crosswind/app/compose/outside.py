@@ -1,4 +1,4 @@
-"""A load that is no service of the compose file: a command on a node of its own."""
+"""A load that is not a service of the compose file: a command on a separate node."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from crosswind.spec.base import SpecModel
 
 
 class OutsideLoad(SpecModel):
-    """What runs on a node of its own, on the files of this machine, and measures the services."""
+    """A command on a separate node, with the files of this machine, that measures the services."""
 
     command: CommandLine = Field(
-        description="What runs, in the foreground; a line for the shell, or a list of words. "
-        "`{address:NODE}`, `{seed}`, `{folder}` and `{duration}` are variables, as for `command`."
+        description="The command, which runs in the foreground: a line for the shell, or a list of words. "
+        "`{address:NODE}`, `{seed}`, `{folder}` and `{duration}` are variables, as in `command`."
     )
     node: str = Field("load", description="Its node; `load` when absent.")
     environment: dict[str, EnvironmentText] = Field(
-        default_factory=dict, description="Added to a minimal environment."
+        default_factory=dict, description="Variables added to a minimal environment."
     )
     files: list[CopiedFile] = Field(
         default_factory=list,
-        description="Files beside the experiment file that are copied, executable, into its working folder.",
+        description="Files beside the experiment file, copied into its working folder as executables.",
     )

@@ -1,12 +1,12 @@
-"""A service that runs a program of this machine in the place of its image: `x-crosswind`.
+"""A service that runs a program of this machine instead of its image: `x-crosswind`.
 
 ```yaml
 x-crosswind: {package: "apt:redis-server", command: [redis-server, --port, 6379]}
 x-crosswind: {package: "pypi:gunicorn==23.0.0", command: [gunicorn, "app:app"]}
-x-crosswind: {command: [./server]}      # a program that is there already
+x-crosswind: {command: [./server]}      # a program that exists already
 ```
 
-Packages come as those of the applications here do: unpacked below the cache, without root, by
+Packages are installed like those of other applications: below the cache, without root, by
 `crosswind apps install EXPERIMENT`.
 """
 
@@ -46,7 +46,7 @@ def _packages(value: object) -> object:
 
 
 class OnHost(SpecModel):
-    """What runs in the place of an image, on the files of this machine."""
+    """The program that runs instead of an image, with the files of this machine."""
 
     command: Annotated[list[str], PlainValidator(_command)]
     packages: Annotated[
@@ -56,12 +56,12 @@ class OnHost(SpecModel):
     @model_validator(mode="after")
     def _is_from_one_place(self) -> OnHost:
         if len({text.partition(":")[0] for text in self.packages}) > 1:
-            raise ValueError("has packages of both apt and pypi; keep those of one of them")
+            raise ValueError("has packages of both apt and pypi; write those of only one of them")
         return self
 
     @property
     def requirement(self) -> DebianPackages | PythonPackages | None:
-        """The packages as something that can be installed; None where the program is expected here."""
+        """The packages as a requirement; None if the program must already exist."""
         debian = tuple(match["name"] for text in self.packages if (match := _APT.fullmatch(text)))
         python = tuple(match["name"] for text in self.packages if (match := _PYPI.fullmatch(text)))
         if debian:
@@ -70,10 +70,10 @@ class OnHost(SpecModel):
 
     @property
     def program_name(self) -> str:
-        """The program, as the command names it."""
+        """The first word of the command."""
         return self.command[0]
 
     def program(self) -> Program | None:
-        """Return the installed program; None where it comes from no package."""
+        """Return the installed program; None if it is not from a package."""
         requirement = self.requirement
         return None if requirement is None else requirement.program(self.program_name)

@@ -1,4 +1,4 @@
-"""What an experiment says of a compose file: where it is, what is measured, and what the file leaves open."""
+"""The parameters of `compose`: the compose file, what is measured, and what the file does not say."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ _COMPLETED = "service_completed_successfully"
 def _absolute(path: str) -> str:
     if not path.startswith("/"):
         raise QuantityError(
-            f"{shown(path)} is relative; an image is not kept with the results: write it from /"
+            f"{shown(path)} is relative; an image is not stored with the results: write it from /"
         )
     return path
 
 
 def _file(value: object, info: ValidationInfo) -> NamedFile[ComposeFile]:
-    """Read the compose file; only with the whole experiment, because other keys say what it is read with."""
+    """Read the compose file, if the context has files; other keys have the variables and profiles."""
     if not isinstance(value, str) or not value or "\0" in value:
-        raise QuantityError(f"{shown(value)} is not a file; write its path, from the file that names it")
+        raise QuantityError(f"{shown(value)} is not a file; write its path, relative to this file")
     if value.startswith("/"):
-        raise QuantityError(f"{shown(value)} is absolute; write it from the experiment's folder")
+        raise QuantityError(f"{shown(value)} is absolute; write it relative to the experiment's folder")
     name = posixpath.normpath(value)
     if not isinstance(info.context, Reading):
         return NamedFile(name, "", None)
@@ -69,29 +69,27 @@ def _file(value: object, info: ValidationInfo) -> NamedFile[ComposeFile]:
         raise QuantityError(f"{shown(value)} cannot be read: {reason}; name a file that can") from None
     except SpecErrors as errors:
         found = "".join(f"\n  {problem}" for problem in errors.problems)
-        raise QuantityError(f"{shown(value)} cannot be honoured:{found}") from None
+        raise QuantityError(f"{shown(value)} cannot be run:{found}") from None
     return NamedFile(name, hashlib.sha256(content).hexdigest(), says)
 
 
 class ComposeParameters(MeasuredParameters):
-    """A compose file, and what is measured of it."""
+    """A compose file, and its measurement."""
 
     load: Annotated[
         Annotated[str, Tag("a service")] | Annotated[OutsideLoad, Tag("a command")],
         Discriminator(lambda value: "a service" if isinstance(value, str) else "a command"),
     ] = Field(
-        description="The service whose end ends the measured phase; or a command that is no service, with a "
-        "node of its own."
+        description="The service whose end ends the measured phase; or a command that is not a service, on a "
+        "separate node."
     )
-    # Before `file`, which is read with them.
+    # Before `file`, which needs them.
     variables: dict[str, EnvironmentText] = Field(
         default_factory=dict,
-        description="Values of `${NAME}` in the compose file, before those of the .env beside it. "
-        "The shell's own are not taken: they are no part of the experiment.",
+        description="Values of `${NAME}` in the compose file, which override those of the .env beside it. "
+        "Variables of the shell are not used, because they are not part of the experiment.",
     )
-    profiles: list[str] = Field(
-        default_factory=list, description="Profiles of the compose file that are active."
-    )
+    profiles: list[str] = Field(default_factory=list, description="Active profiles of the compose file.")
     file: Annotated[
         NamedFile[ComposeFile],
         PlainValidator(_file),
@@ -99,18 +97,19 @@ class ComposeParameters(MeasuredParameters):
         WithJsonSchema(
             {"type": "string", "minLength": 1, "description": "A file.", "examples": ["compose.yaml"]}
         ),
-    ] = Field(description="The compose file; every service is a node of its name.")
+    ] = Field(description="The compose file; every service is a node with its name.")
     ready: dict[str, Ready] = Field(
         default_factory=dict,
-        description="How a service is known to be ready, in place of its healthcheck; listening when absent.",
+        description="When a service is ready, instead of its healthcheck; without both, when it listens.",
     )
     images: dict[str, Annotated[str, AfterValidator(_absolute)]] = Field(
         default_factory=dict,
-        description="Image files, as docker or podman saves or exports them; these two are asked for others.",
+        description="Image files, as docker or podman saves or exports them; these tools provide all other "
+        "images.",
     )
     files: list[CopiedFile] = Field(
         default_factory=list,
-        description="Files beside this one that services without image have in their folder.",
+        description="Files beside this one, copied into the folder of each service without an image.",
     )
 
     @property
@@ -131,12 +130,12 @@ class ComposeParameters(MeasuredParameters):
 
     @property
     def nodes(self) -> dict[str, str]:
-        """The service of each node, in the order of the file; an outside load is none of them."""
+        """The service of each node, in the order of the file, without a load that is not a service."""
         return {node: name for name, service in self.services.items() for node in nodes_of(name, service)}
 
     @property
     def one_shots(self) -> set[str]:
-        """The services that others wait for to end."""
+        """The services whose end others wait for."""
         return {
             name
             for service in self.services.values()
@@ -146,11 +145,11 @@ class ComposeParameters(MeasuredParameters):
 
     @property
     def node_limits(self) -> dict[str, NodeLimits]:
-        """What the file limits services to, by node."""
+        """The limits in the file, by node."""
         return {node: self.services[name].limits for node, name in self.nodes.items()}
 
     def findings(self, nodes: Collection[str]) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """Yield what does not fit between the compose file, the rest of the parameters and the nodes."""
+        """Yield contradictions between the compose file, the other parameters and the nodes."""
         yield from self._load_findings(nodes)
         lacking = [node for node in (*self.nodes, self.load_node) if node not in nodes]
         if lacking:
@@ -165,7 +164,7 @@ class ComposeParameters(MeasuredParameters):
         for image in self.images:
             if image not in used:
                 known = ", ".join(sorted(image for image in used if image)) or "none"
-                yield ("images", image), f"is the image of no service; images are {known}"
+                yield ("images", image), f"is not the image of a service; images are {known}"
 
     def _load_findings(self, nodes: Collection[str]) -> Iterator[tuple[tuple[str | int, ...], str]]:
         yield from self.metric_findings()
@@ -174,14 +173,14 @@ class ComposeParameters(MeasuredParameters):
             if self.load in self.services and self.services[self.load].replicas != 1:
                 yield (
                     ("load",),
-                    f"{shown(self.load)} has several replicas, and one load is measured; make it one",
+                    f"{shown(self.load)} has several replicas, but a load must have one; write one",
                 )
             return
         if self.load.node in self.nodes:
             name = self.nodes[self.load.node]
             yield (
                 ("load", "node"),
-                f"{shown(self.load.node)} is the node of {name}; write another, such as node: client",
+                f"{shown(self.load.node)} is the node of {name}; write another one, such as node: client",
             )
         has_duration = self.duration_ns is not None
         for place, words in (
@@ -199,19 +198,19 @@ class ComposeParameters(MeasuredParameters):
         for name in self.ready:
             if name not in self.services:
                 remedy = did_you_mean(name, self.services) or f"services are {', '.join(self.services)}"
-                yield ("ready", name), f"is no service; {remedy}"
+                yield ("ready", name), f"is not a service; {remedy}"
             elif name == self.load:
-                yield ("ready", name), "is the load, and `ready` is for servers; leave it out"
+                yield ("ready", name), "is the load, but `ready` is for servers; leave it out"
         for name, service in self.services.items():
             if isinstance(self.load, str) and self.load in service.depends_on:
                 yield (
                     ("load",),
-                    f"is what {name} depends on; the load starts last",
+                    f"is a dependency of {name}, but the load starts last; remove the dependency",
                 )
 
 
 def node_names(raw: object, read: Callable[[str], bytes], below: Callable[[str], list[str]]) -> list[str]:
-    """Return the nodes of an experiment with these parameters, which need not be sound."""
+    """Return the nodes of an experiment with these parameters, which may have errors."""
     try:
         parameters = ComposeParameters.model_validate(raw, context=Reading(read, below))
     except ValueError:
@@ -220,7 +219,7 @@ def node_names(raw: object, read: Callable[[str], bytes], below: Callable[[str],
 
 
 def _nodes_of_unsound(raw: object, read: Callable[[str], bytes]) -> list[str]:
-    """Return as many of the nodes as can be told, so that only what is wrong is reported."""
+    """Return the nodes that can be found despite errors, so that only the errors are reported."""
     load = raw.get("load") if isinstance(raw, dict) else None
     own = [str(load.get("node", "load"))] if isinstance(load, dict) else []
     file = raw.get("file") if isinstance(raw, dict) else None

@@ -1,7 +1,7 @@
-"""When a service is ready of which nobody said it: when it listens at a port. And restarts until it is.
+"""Readiness of a service without a healthcheck or `ready`: it listens on a port. And restarts until then.
 
-A server that others connect to listens somewhere. Where the file names ports (`ports`, `expose`) it is at one
-of these; else at any that other nodes can reach.
+If the file names ports of the service (`ports`, `expose`), it must listen on one of these, otherwise on any
+port that other nodes can reach.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import PROBE_INTERVAL_S, Process
 from crosswind.testbed.replies import Node
 
-# A server in an image may take its time at the first start of a fresh copy: databases write theirs first.
+# The first start of a fresh image may take long: databases initialise their files.
 WITHIN_S = 120.0
-# What docker waits before a restart, doubled with each of them.
+# As in docker: the wait before a restart, doubled with each restart.
 _FIRST_WAIT_S = 0.1
 _LONGEST_WAIT_S = 10.0
 
 
 def listening_look(node: Node, ports: Sequence[str]) -> Look:
-    """Look for a socket that other nodes can reach: at one of `ports` (`80/tcp`), or at any of TCP."""
+    """Look for a socket that other nodes can reach: on one of `ports` (`80/tcp`), or on any TCP port."""
 
     def look() -> str | None:
         protocols = sorted({port.partition("/")[2] for port in ports}) or ["tcp"]
@@ -36,7 +36,9 @@ def listening_look(node: Node, ports: Sequence[str]) -> Look:
             if any(not ports or f"{port}/{protocol}" in ports for port in found):
                 return None
         where = f"port {' or '.join(ports)}" if ports else "any port"
-        return f"nothing listens at {where} where other nodes can reach it; say when it is ready with `ready`"
+        return (
+            f"nothing listens on {where} where other nodes can reach it; write when it is ready with `ready`"
+        )
 
     return look
 
@@ -44,10 +46,10 @@ def listening_look(node: Node, ports: Sequence[str]) -> Look:
 def await_service(
     process: Process, look: Look, within_s: float, policy: str, start: Callable[[], Process]
 ) -> Process:
-    """Return the process of a service that is ready; another one where it was restarted.
+    """Return the process of a service once it is ready; it is a new process if it was restarted.
 
     Args:
-        policy: its `restart`, which says whether it may end and start again until it is ready.
+        policy: its `restart`, which decides whether it may end and restart until it is ready.
         start: starts it again.
 
     Raises: TestbedError: it ended, or was not ready within `within_s`.
@@ -70,9 +72,9 @@ def await_service(
 
 
 def may_restart(policy: str, ended: Ended) -> bool:
-    """Tell whether a policy restarts a service that ended so."""
+    """Return whether a policy restarts a service that ended in this way."""
     return policy in ("always", "unless-stopped") or (policy == "on-failure" and ended != Ended(0, None))
 
 
 def _failed(process: Process, how: str, lacking: str) -> str:
-    return f"{process}: {how}; {lacking}; its last words: {process.last_words()}"
+    return f"{process}: {how}; {lacking}; end of its output: {process.last_words()}"

@@ -11,13 +11,13 @@ from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Bind, Root
 from crosswind.testbed.folders import give
 
-# What a process sees of its node: /proc and /dev, and who is called what.
+# Files of the node that a process must see: /proc, /dev and names.
 _FOLDERS = ("/proc", "/dev", "/sys")
 _FILES = ("/etc/hosts", "/etc/hostname", "/etc/resolv.conf")
 
 
 def make_root(image: Path, folder: Path, account: tuple[int, int]) -> Root:
-    """Copy an image into `folder`, which does not exist yet, and make room in it for the node's own files."""
+    """Copy an image into `folder`, which must not exist, and make places in it for the node's own files."""
     done = subprocess.run(
         ["cp", "-a", "--reflink=auto", image, folder], capture_output=True, text=True, check=False
     )
@@ -32,12 +32,12 @@ def make_root(image: Path, folder: Path, account: tuple[int, int]) -> Root:
 
 
 def room_for(root: Path, path: str, account: tuple[int, int], *, is_folder: bool) -> Path:
-    """Make a file or folder in a root, over which another can be bound; return where it lies on the host."""
+    """Make a file or folder in a root, over which another can be bound; return its path on the host."""
     parent, _, name = path.rstrip("/").rpartition("/")
     at = inside(root, parent)
     _make_folders(root, at, account)
     target = at / name
-    # A link would lead to what has to stay as it is; in an image, the file of names is often one.
+    # A bind over a link would change its target; in an image, /etc/resolv.conf is often a link.
     if target.is_symlink() or (target.exists() and target.is_dir() != is_folder):
         shutil.rmtree(target) if target.is_dir() and not target.is_symlink() else target.unlink()
     if not target.exists():

@@ -1,7 +1,7 @@
-"""A service of a compose file, as it runs: every key that is followed, in one form.
+"""A service of a compose file: every supported key, in one form.
 
-Source: the Compose Specification, compose-spec.io, sections services and healthcheck. What differs stands in
-README.md beside this file.
+Source: the Compose Specification, compose-spec.io, sections services and healthcheck. README.md beside this
+file lists the differences.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from crosswind.spec.base import SpecModel
 from crosswind.spec.node_limits import NodeLimits
 from crosswind.spec.quantities import QuantityError, shown
 
-# What the specification says of a healthcheck whose keys are absent.
+# Defaults of a healthcheck in the specification.
 INTERVAL_NS = 30 * 10**9
 TIMEOUT_NS = 30 * 10**9
 RETRIES = 3
 
-# A node's name has 32 characters, of which a replica's number takes some.
+# A node's name has at most 32 characters, and the number of a replica needs some of them.
 NODE_MAX = 28
 Restart = Literal["no", "always", "on-failure", "unless-stopped"]
 
 
 def _dependencies(value: object) -> object:
-    """Let a list of services stand for the mapping in which each only has to be started."""
+    """Return a list of services as a mapping in which each must only be started."""
     if isinstance(value, list):
         return {read_text(name): {"condition": "service_started"} for name in value}
     if isinstance(value, dict):
@@ -53,18 +53,18 @@ def _test(value: object) -> list[str]:
 def _restart(value: object) -> str:
     policy = str(value).partition(":")[0]
     if policy not in ("no", "always", "on-failure", "unless-stopped"):
-        raise QuantityError(f"{shown(value)} is no policy; write no, always, on-failure or unless-stopped")
+        raise QuantityError(f"{shown(value)} is not a policy; write no, always, on-failure or unless-stopped")
     return policy
 
 
 class Dependency(SpecModel):
-    """What has to be true of another service before this one starts."""
+    """The condition of another service that must hold before this one starts."""
 
     condition: Literal["service_started", "service_healthy", "service_completed_successfully"]
 
 
 class Health(SpecModel):
-    """How a service is known to be ready."""
+    """The healthcheck of a service."""
 
     test: Annotated[list[str], PlainValidator(_test)]
     interval_ns: ComposeDuration = Field(INTERVAL_NS, alias="interval")
@@ -75,7 +75,7 @@ class Health(SpecModel):
 
     @property
     def patience_ns(self) -> int:
-        """After this time without a success the service counts as unhealthy."""
+        """Time without a success after which the service counts as unhealthy."""
         return self.start_period_ns + max(1, self.retries) * self.interval_ns
 
 
@@ -86,16 +86,16 @@ def _absolute(path: str) -> str:
 
 
 class Service(SpecModel):
-    """A service: what runs on its node, or on several.
+    """A service, which runs on one node or on several.
 
     Attributes:
-        image: that it runs; None where it runs on the files of this machine.
-        build: how the image is made; None where it is there already.
-        on_host: what runs in the place of its image.
-        mounts: what it sees beside its image.
-        ports: at one of which it listens, such as `80/tcp`; empty where the file names none.
-        networks: by name of each that it is in, how it is called there beside its own name.
-        extra_hosts: names of other addresses.
+        image: None if it uses the files of this machine.
+        build: of the image; None if the image exists already.
+        on_host: the program that runs instead of the image.
+        mounts: volumes, binds, secrets and configs.
+        ports: on which it may listen, such as `80/tcp`; empty if the file names none.
+        networks: its networks, with its other names there.
+        extra_hosts: addresses by additional host names.
         replicas: the number of its nodes.
     """
 
@@ -126,10 +126,10 @@ class Service(SpecModel):
             raise ValueError("has neither an image nor a command; add one of them")
         if self.image is None and self.on_host is None and self.user is not None:
             raise ValueError(
-                "has a user and no image; it runs as the account for applications, so leave it out"
+                "has a user but no image; it runs as the account for applications, so leave it out"
             )
         if self.image is None and self.on_host is None and self.mounts:
-            raise ValueError("has volumes and no image; it sees the host's files, so leave them out")
+            raise ValueError("has volumes but no image; it sees the files of the host, so leave them out")
         return self
 
     @model_validator(mode="after")
@@ -138,28 +138,28 @@ class Service(SpecModel):
         for key, text in own.contradictions(deployed):
             word = "mem_limit" if key == "memory" else key
             raise ValueError(
-                f"has another {word} than the {text} of its deploy.resources.limits; leave one of the two out"
+                f"has another {word} than the {text} of its deploy.resources.limits; leave one of them out"
             )
         return self
 
     @property
     def limits(self) -> NodeLimits:
-        """What each of its nodes may use."""
+        """The limits of each of its nodes."""
         return NodeLimits(self.memory_bytes, self.cpus).filled((self.deploy or Deploy()).limits)
 
     @property
     def own_image(self) -> str | None:
-        """The image that it runs; None where it runs on the files of this machine."""
+        """The image that it runs; None if it uses the files of this machine."""
         return None if self.on_host is not None else self.image
 
 
 def nodes_of(name: str, service: Service) -> list[str]:
-    """Return the nodes of a service: one called like it, or several with a number behind the first."""
+    """Return the nodes of a service: one with its name, or several, numbered from the second."""
     first = node_name(name)
     return [first if number == 1 else f"{first}-{number}" for number in range(1, service.replicas + 1)]
 
 
 def node_name(service: str) -> str:
-    """Return what the node of a service is called: nodes have lower-case letters, digits and hyphens only."""
+    """Return the name of a service's node, which has only lower-case letters, digits and hyphens."""
     plain = re.sub(r"[^a-z0-9]+", "-", service.lower()).strip("-")
     return (plain if plain[:1].isalpha() else f"n-{plain}".strip("-"))[:NODE_MAX].rstrip("-")

@@ -1,4 +1,4 @@
-"""Bring a service into the one form that its model reads: followed, noted or refused, key by key."""
+"""Convert a service to the form that its model reads: each key is used, noted or refused."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _PORT = re.compile(
     r"(?:[0-9.]+:|\[[0-9a-fA-F:]+\]:)?(?:[0-9-]*:)?(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?(?:/(?P<protocol>tcp|udp))?"
 )
 _HOSTNAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,62}[A-Za-z0-9])?")
-# Keys of an image that mean nothing for a program that runs in its place.
+# Keys of an image that have no meaning for a program that runs instead of it.
 _OF_IMAGES = ("image", "build", "command", "entrypoint", "user", "working_dir")
 _FILES = ("volumes", "tmpfs", "secrets", "configs")
-# Keys that became others of the model, or nothing.
+# Keys that the model has under other names, or not at all.
 _TAKEN = {
     "cap_add", "container_name", "env_file", "expose", "extends", "links", "network_mode", "platform",
     "privileged", "profiles", "runtime", "scale", *_FILES,
@@ -42,12 +42,12 @@ _TAKEN = {
 
 @dataclass
 class Context:
-    """What a service is read with, and what is found on the way.
+    """The context in which a service is read, and the notes and problems that are found.
 
     Attributes:
         tree: the whole file.
         values: the variables of the file.
-        project: what the file is called, which names images that are built.
+        project: name of the project, which is part of the names of built images.
     """
 
     tree: Located
@@ -63,7 +63,7 @@ class Context:
 
     def unset(self, place: Place, name: str) -> None:
         """Add the note that a variable has no value."""
-        says = "has no value, and an empty text stands for it; write it into .env beside the file"
+        says = "has no value and becomes an empty text; write it into .env beside the file"
         self.note(place, f"${{{name}}}", says, matters=True)
 
 
@@ -72,7 +72,7 @@ class ServiceReader:
 
     Args:
         name: of the service.
-        written: what the file says of it.
+        written: its content in the file.
     """
 
     def __init__(self, name: str, written: Located, context: Context) -> None:
@@ -83,7 +83,7 @@ class ServiceReader:
         self._path: Path = ("services", name)
 
     def read(self) -> Located:
-        """Return the service in the form of its model; what is wrong is added to the context's problems."""
+        """Return the service in the form of its model; add errors to the problems of the context."""
         found: dict[str, Located] = {}
         if X_CROSSWIND in self._items:
             self._replace_image()
@@ -119,7 +119,7 @@ class ServiceReader:
         return self._written.with_value({key: item for key, item in found.items() if key not in _TAKEN})
 
     def _is_followed(self, key: str, item: Located) -> bool:
-        """Tell whether a key is one that is followed; note or refuse every other one."""
+        """Return whether a key is supported; note or refuse all others."""
         if key in keys.WITHOUT_EFFECT:
             self._note(key, keys.WITHOUT_EFFECT[key])
         elif key in keys.OTHERWISE:
@@ -137,13 +137,11 @@ class ServiceReader:
         return False
 
     def _replace_image(self) -> None:
-        """Leave out what only an image has, where a program of this machine runs in its place."""
+        """Remove keys that only an image has, if a program of this machine runs instead of it."""
         for key in (*_OF_IMAGES, *_FILES):
             if key in self._items:
                 what = "its files are" if key in _FILES else "it is"
-                self._note(
-                    key, f"has no effect: {X_CROSSWIND} takes the place of the image, so {what} not used"
-                )
+                self._note(key, f"has no effect: {X_CROSSWIND} replaces the image, so {what} not used")
                 del self._items[key]
 
     # --- one key after another -----------------------------------------------------------------------------
@@ -173,11 +171,11 @@ class ServiceReader:
         for name, item in list(found.items()):
             if item.value is not None:
                 continue
-            # A name alone takes the value of the variable of that name.
+            # A name alone takes the value of the variable with that name.
             if name in self._context.values:
                 found[name] = item.with_value(self._context.values[name])
             else:
-                says = "has no value, and is left out; write it into .env beside the file"
+                says = "has no value and is left out; write it into .env beside the file"
                 self._context.note(item.place, name, says, matters=True)
                 del found[name]
         place = written or self._items.get("env_file")
@@ -193,16 +191,16 @@ class ServiceReader:
         if not isinstance(written, str):
             raise QuantityError(f"has the env_file {shown(written)}, which is not a path")
         for key in asked.keys() - {"path", "required"}:
-            raise QuantityError(f'has an env_file with "{key}", which is not followed; leave it out')
+            raise QuantityError(f'has an env_file with "{key}", which is not supported; leave it out')
         path = path_from(item.place.file, written)
         try:
             content = self._context.files.content(path)
         except FileNotFoundError:
             if read_bool(asked.get("required", True)):
                 raise QuantityError(
-                    f"has the env_file {shown(written)}, which is not there; name one that is"
+                    f"has the env_file {shown(written)}, which does not exist; name one that does"
                 ) from None
-            self._context.note(item.place, "env_file", f"{shown(written)} is not there, and is left out")
+            self._context.note(item.place, "env_file", f"{shown(written)} does not exist and is left out")
             return {}
         except OSError as error:
             raise QuantityError(f"has the env_file {shown(written)}: {error.strerror}") from None
@@ -215,7 +213,7 @@ class ServiceReader:
         return {name: item.with_value(value) for name, value in found.items()}
 
     def _networks(self) -> Located:
-        """Return by network what others call the service there, and say what becomes of networks."""
+        """Return the names of the service in each of its networks, and note how networks are used."""
         mode, written = self._items.get("network_mode"), self._items.get("networks")
         names = [str(item.value) for key in ("container_name",) if (item := self._items.get(key)) is not None]
         if mode is not None:
@@ -227,13 +225,13 @@ class ServiceReader:
         for name, item in as_mapping(written, names=True).items.items():
             if name != DEFAULT_NETWORK and (defined is None or name not in defined.items):
                 raise QuantityError(
-                    f"has {shown(name)}, which is no network of the file; add networks: {{{name}: }}"
+                    f"has {shown(name)}, which is not a network of the file; add networks: {{{name}: }}"
                 )
             found[name] = [*names, *self._aliases(name, item)]
         if found.keys() != {DEFAULT_NETWORK}:
             self._note(
                 "networks",
-                "decide which names a service with an image finds; by its address every node can be reached",
+                "decide which names a service with an image resolves; every address can be reached",
                 matters=True,
             )
         return written.made(found)
@@ -252,37 +250,37 @@ class ServiceReader:
                 "driver_opts",
             ):
                 raise QuantityError(
-                    f'has "{key}" for {network}, which no network of a service has; leave it out'
+                    f'has "{key}" for {network}, which is not a key of a network; leave it out'
                 )
         aliases = item.items.get("aliases")
         return [] if aliases is None else [str(alias.value) for alias in aliases.list]
 
     def _check_address(self, address: str, item: Located) -> None:
-        """Refuse an address of the service's own that something in the file relies on."""
+        """Refuse a fixed address of the service that other parts of the file use."""
         for other in _texts(self._context.tree):
             if other.place != item.place and re.search(
                 rf"(?<![0-9.]){re.escape(address)}(?![0-9.])", other.value
             ):
                 raise QuantityError(
-                    f"has the address {address}, which line {other.place.line} relies on, and Crosswind "
-                    f"gives addresses to nodes; write the name {node_name(self._name)} there, and leave the "
-                    "address out"
+                    f"has the address {address}, which line {other.place.line} uses, but Crosswind "
+                    f"assigns addresses to nodes; write the name {node_name(self._name)} there, and leave "
+                    "the address out"
                 )
         self._context.note(
-            item.key, "ipv4_address", "is not followed: Crosswind gives addresses to nodes", matters=True
+            item.key, "ipv4_address", "is ignored: Crosswind assigns addresses to nodes", matters=True
         )
 
     def _check_mode(self, mode: Located) -> None:
         text = str(mode.value)
         if text.startswith(("service:", "container:")) or text == "none":
-            what = "has no network" if text == "none" else "shares the network of another"
+            what = "means no network" if text == "none" else "shares the network of another service"
             raise QuantityError(
-                f"is not to have a network of its own ({shown(text)}), and every node has one: {what}"
+                f"{what} ({shown(text)}), but every node has a network of its own; leave it out"
             )
         if text == "host":
-            self._note("network_mode", "is not followed: the service has a node of its own", matters=True)
+            self._note("network_mode", "is ignored: the service has its own node", matters=True)
         else:
-            self._note("network_mode", "has no effect: the service has a node of its own")
+            self._note("network_mode", "has no effect: the service has its own node")
 
     def _ports(self) -> Located | None:
         found: list[str] = []
@@ -313,7 +311,7 @@ class ServiceReader:
             defined = self._context.tree.items.get(f"{kind}s")
             for item in self._listed(f"{kind}s"):
                 for key in item.items.keys() & {"uid", "gid", "mode"}:
-                    says = f"of a {kind} is not followed: every process of the service may read it"
+                    says = f"of a {kind} is ignored: every process of the service may read it"
                     self._context.note(item.items[key].key, key, says)
                 read = partial(
                     read_file_mount,
@@ -343,15 +341,17 @@ class ServiceReader:
             return None
 
     def _bound(self, item: Located, mount: Mount) -> Mount:
-        """Return a mount after a look at its source: what is kept with the results, and what is not."""
+        """Return a mount after checking its source, with a note if the service sees something different."""
         context = self._context
         if mount.kind == "volume":
             defined = context.tree.items.get("volumes")
             if defined is None or mount.source not in defined.items:
-                message = f"{shown(mount.source)} is no volume of the file; add volumes: {{{mount.source}: }}"
+                message = (
+                    f"{shown(mount.source)} is not a volume of the file; add volumes: {{{mount.source}: }}"
+                )
                 context.problems.append(item.place.problem(f"services.{self._name}: {message}"))
         elif mount.kind == "host" and not mount.read_only:
-            says = "is seen as a copy, made for each trial; nothing that is written there comes back"
+            says = "is copied for each trial; changes are lost after it"
             context.note(item.place, mount.source, says, matters=True)
         elif mount.kind == "bind":
             try:
@@ -364,7 +364,7 @@ class ServiceReader:
                     item.place, mount.source, "has no files; the service sees an empty folder", matters=True
                 )
             elif not mount.read_only:
-                says = "is seen as a copy, made for each trial; nothing that is written there comes back"
+                says = "is copied for each trial; changes are lost after it"
                 context.note(item.place, mount.source, says)
         return mount
 
@@ -380,7 +380,7 @@ class ServiceReader:
         for name, item in pairs.items():
             if item.value == "host-gateway":
                 raise QuantityError(
-                    f"has {shown(name)} for this machine itself, which nodes do not reach; make it a service"
+                    f"has {shown(name)} for this machine itself, which nodes cannot reach; make it a service"
                 )
             found[name] = str(item.value)
         return written.made(found)
@@ -396,7 +396,7 @@ class ServiceReader:
             return None
         if test is None:
             self._note(
-                "healthcheck", "is not followed without a test: an image's own is not read", matters=True
+                "healthcheck", "is ignored without a test: that of the image is not used", matters=True
             )
             return None
         return written.with_value(entries)
@@ -410,7 +410,7 @@ class ServiceReader:
             if key in keys.DEPLOY:
                 self._context.note(item.key, f"deploy.{key}", keys.DEPLOY[key])
             elif key not in ("replicas", "resources") and not _is_extension(key):
-                raise QuantityError(f'has "{key}", which no deployment has; leave it out')
+                raise QuantityError(f'has "{key}", which is not a key of deploy; leave it out')
         resources = written.items.get("resources")
         if resources is None or not isinstance(resources.value, dict):
             return None
@@ -418,7 +418,7 @@ class ServiceReader:
             if key == "reservations":
                 if "devices" in item.items:
                     raise QuantityError(
-                        "reserves devices, and services see only those that every process may use; "
+                        "reserves devices, but services see only those that every process may use; "
                         "leave it out"
                     )
                 self._context.note(item.key, "deploy.resources.reservations", keys.RESERVATIONS, matters=True)
@@ -439,12 +439,12 @@ class ServiceReader:
             return None
         count = read_whole(item.value)
         if count > _REPLICAS_MAX:
-            raise QuantityError(f"has {count} replicas; at most {_REPLICAS_MAX} are made")
+            raise QuantityError(f"has {count} replicas; write at most {_REPLICAS_MAX}")
         if count > 1:
             first = node_name(self._name)
             says = (
-                f"makes the nodes {first} to {first}-{count}; a service with an image finds all of them as "
-                f"{self._name}, others find the first"
+                f"makes the nodes {first} to {first}-{count}; in a service with an image, {self._name} means "
+                "all of them, in others the first"
             )
             self._context.note(item.key, "replicas", says, matters=True)
         return item.with_value(count)
@@ -472,55 +472,55 @@ class ServiceReader:
         return self._linked(written.with_value(found))
 
     def _linked(self, dependencies: Located | None) -> Located | None:
-        """Return dependencies with those that `links` stand for."""
+        """Return dependencies, with those from `links`."""
         found = dict({} if dependencies is None else dependencies.items)
         for item in self._listed("links"):
             found.setdefault(str(item.value).partition(":")[0], item.made({}))
         return (dependencies or self._written).with_value(found) if found else None
 
     def _user(self) -> Located | None:
-        """Return the user; nothing for root, which no service ever is."""
+        """Return the user; None for root, because no service runs as root."""
         item = self._items.get("user")
         if item is None or str(item.value).split(":")[0] not in ("root", "0"):
             return item
         self._note(
-            "user", "is not followed: no service is root; it runs as Crosswind's account", matters=True
+            "user", "is ignored: no service runs as root; it runs as Crosswind's account", matters=True
         )
         return None
 
     def _hostname(self) -> Located | None:
-        """Return the host name, where it is not the node's own."""
+        """Return the host name, if it is not the name of the node."""
         item = self._items.get("hostname")
         if item is None or str(item.value) == node_name(self._name):
             return None
         if not _HOSTNAME.fullmatch(str(item.value)):
             raise QuantityError(
-                f"{shown(item.value)} is no host name; use up to 64 letters, digits, dots, hyphens"
+                f"{shown(item.value)} is not a host name; use up to 64 letters, digits, dots, hyphens"
             )
         if X_CROSSWIND in self._items or not self._items.keys() & {"image", "build"}:
-            self._note("hostname", "is not followed: what runs without an image has the node's", matters=True)
+            self._note(
+                "hostname", "is ignored: a service without an image has the name of its node", matters=True
+            )
             return None
         return item
 
     def _restart(self) -> Located | None:
         item = self._items.get("restart")
         if item is not None and item.value != "no":
-            says = "is followed until the service is ready; one that ends later fails its trial"
+            says = "applies until the service is ready; if it ends later, the trial fails"
             self._note("restart", says)
         return item
 
     def _check(self) -> None:
-        """Note or refuse what has no form in the model."""
+        """Note or refuse keys that the model does not have."""
         self._check_capabilities()
         privileged = self._items.get("privileged")
         if privileged is not None and str(privileged.value).lower() == "true":
-            self._wrong("privileged", "asks for all privileges, and services have none; leave it out")
+            self._wrong("privileged", "needs all privileges, but services have none; leave it out")
         runtime = self._items.get("runtime")
         if runtime is not None:
             if str(runtime.value) not in ("runc", "crun", "io.containerd.runc.v2"):
-                self._wrong(
-                    "runtime", f"{shown(runtime.value)} is another way to run programs; leave the service out"
-                )
+                self._wrong("runtime", f"{shown(runtime.value)} is not supported; leave the service out")
             else:
                 self._note("runtime", "has no effect: no container engine runs the service")
         platform = self._items.get("platform")
@@ -528,20 +528,18 @@ class ServiceReader:
             if not str(platform.value).startswith("linux"):
                 self._wrong("platform", f"{shown(platform.value)} is not Linux; leave the service out")
             else:
-                self._note(
-                    "platform", "is not followed: images run as this machine's CPU runs them", matters=True
-                )
+                self._note("platform", "is ignored: images run on this machine's CPU", matters=True)
 
     def _check_capabilities(self) -> None:
         for item in self._listed("cap_add"):
             name = str(item.value).upper().removeprefix("CAP_")
             if name in keys.SPARED_CAPABILITIES:
                 self._context.note(
-                    item.place, "cap_add", "is not followed: services have no capabilities", matters=True
+                    item.place, "cap_add", "is ignored: services have no capabilities", matters=True
                 )
             else:
                 message = (
-                    f"cap_add {name} lets a service change the network or the kernel, and no service may; "
+                    f"cap_add {name} lets a service change the network or the kernel, which no service may; "
                     "leave it out"
                 )
                 self._context.problems.append(item.place.problem(f"services.{self._name}: {message}"))

@@ -1,9 +1,9 @@
-"""Unpack a file of an image: its root file system, and what its configuration says of starting it.
+"""Unpack an image file: its root file system, and its configuration.
 
-Two kinds of file are understood: what `docker save` and `podman save` write (a manifest, a configuration and
-layers, each a tar that adds to the ones before and takes away from them), and the tar of a root file system
-alone, as `docker export` writes it, which has no configuration. All files belong to whoever unpacks them,
-without special bits; devices are left out, because a service sees the node's own /dev.
+Two kinds of file are supported. `docker save` and `podman save` write a manifest, a configuration and layers;
+each layer is a tar that adds files to the layers before it and removes others. `docker export` writes the tar
+of a root file system without a configuration. Unpacked files belong to the current account, without special
+bits. Devices are left out, because a service sees the node's own /dev.
 
 Source: OCI Image Format Specification 1.1, layer.md, sections "Applying Changesets" and "Whiteouts".
 """
@@ -29,7 +29,7 @@ _OPAQUE = ".wh..wh..opq"
 
 @dataclass(frozen=True)
 class ImageConfiguration:
-    """What an image says of how it is started."""
+    """How an image is started."""
 
     entrypoint: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
@@ -61,9 +61,9 @@ _MANIFESTS = TypeAdapter(list[_Manifest])
 
 
 def digest_of(archive: Path) -> str:
-    """Return what identifies the image in a file: the SHA-256 of its configuration, or of the whole file.
+    """Return the digest of an image file: the SHA-256 of its configuration, or else of the whole file.
 
-    Raises: TestbedError: it is no image.
+    Raises: TestbedError: it is not an image.
     """
     with _opened(archive) as tar:
         manifest = _manifest(tar)
@@ -74,9 +74,9 @@ def digest_of(archive: Path) -> str:
 
 
 def unpack(archive: Path, root: Path) -> ImageConfiguration:
-    """Unpack the image in a file into an empty folder.
+    """Unpack an image file into an empty folder.
 
-    Raises: TestbedError: it is no image, or a layer is not what an image may have.
+    Raises: TestbedError: it is not an image, or is damaged.
     """
     try:
         return _unpack(archive, root)
@@ -114,13 +114,13 @@ def _opened(archive: Path) -> tarfile.TarFile:
 
 
 def _manifest(tar: tarfile.TarFile) -> _Manifest | None:
-    """Return the entry of the one image in an archive; None for a root file system alone."""
+    """Return the entry of the only image in an archive; None for a root file system alone."""
     try:
         images = _MANIFESTS.validate_json(_member(tar, "manifest.json"))
     except KeyError:
         return None
     if len(images) != 1:
-        raise TestbedError(f"image {tar.name!r}: has {len(images)} images; save one only")
+        raise TestbedError(f"image {tar.name!r}: has {len(images)} images; save only one")
     return images[0]
 
 
@@ -131,7 +131,7 @@ def _member(tar: tarfile.TarFile, name: str) -> bytes:
 
 
 def _apply(tar: tarfile.TarFile, root: Path) -> None:
-    """Apply one layer: add, replace and take away."""
+    """Apply one layer: add, replace and remove files."""
     for member in tar:
         folder, _, name = member.name.strip("/").rpartition("/")
         if name in ("", ".", ".."):
@@ -148,12 +148,12 @@ def _apply(tar: tarfile.TarFile, root: Path) -> None:
 
 
 def _place(tar: tarfile.TarFile, member: tarfile.TarInfo, target: Path, root: Path) -> None:
-    # A layer may replace anything by anything; only a folder that stays a folder keeps what is in it.
+    # A layer may replace any file by any other; only a folder that stays a folder keeps its content.
     if not (member.isdir() and target.is_dir() and not target.is_symlink()):
         _remove(target)
     if member.isdir():
         target.mkdir(exist_ok=True)
-        # Whoever unpacks has to be able to enter and, in a later layer, to write.
+        # This process must enter the folder and, for a later layer, write into it.
         target.chmod(member.mode & 0o777 | 0o700)
     elif member.issym():
         target.symlink_to(member.linkname)

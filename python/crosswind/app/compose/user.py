@@ -1,4 +1,4 @@
-"""Who a service runs as: numbers, or names that its image knows."""
+"""The user of a service: numbers, or names in its image."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from crosswind.testbed.errors import TestbedError
 def account_of(user: str, root: Path) -> tuple[int, int]:
     """Return the user and group id that `user` or `user:group` means in a root file system.
 
-    A number need not be known there; its group is then the one of the same number.
+    A number need not exist there; its group is then the same number.
 
-    Raises: TestbedError: a name is not known there, or it means root.
+    Raises: TestbedError: a name does not exist there, or is root.
     """
     name, _, group = user.partition(":")
     entry = next((fields for fields in _entries(root, "passwd") if name in (fields[0], fields[2])), None)
@@ -23,7 +23,9 @@ def account_of(user: str, root: Path) -> tuple[int, int]:
     uid = int(name) if entry is None else int(entry[2])
     gid = _group(group, user, root) if group else (uid if entry is None else int(entry[3]))
     if uid == 0 or gid == 0:
-        raise TestbedError(f'user "{user}": is root in the image, and services never are; name another')
+        raise TestbedError(
+            f'user "{user}": is root in the image, but services never run as root; name another'
+        )
     return uid, gid
 
 

@@ -1,4 +1,4 @@
-"""Commands and durations as compose files write them."""
+"""Commands and durations in compose files."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _DURATION_UNITS = {"h": "h", "m": "min", "s": "s", "ms": "ms", "us": "us"}
 
 
 def read_words(value: object) -> list[str] | None:
-    """Return the words of a command; a text is split as a shell would, but no shell runs it.
+    """Return the words of a command; a text is split like in a shell, but no shell runs it.
 
-    Raises: QuantityError: it is no command.
+    Raises: QuantityError: it is not a command.
     """
     if value is None or value == []:
         return None if value is None else []
@@ -43,9 +43,9 @@ def read_duration(value: object) -> int:
 
 
 def read_whole(value: object) -> int:
-    """Return a whole number, also from text: a variable has no type.
+    """Return a whole number, also from text, because variables are text.
 
-    Raises: QuantityError: it is none.
+    Raises: QuantityError: it is not a whole number.
     """
     text = "" if isinstance(value, bool) else str(value)
     if not re.fullmatch(r"[0-9]{1,9}", text):
@@ -54,9 +54,9 @@ def read_whole(value: object) -> int:
 
 
 def read_value(value: object) -> str:
-    """Return a value of the environment; numbers are text there.
+    """Return a value of the environment; numbers become text.
 
-    Raises: QuantityError: it is none.
+    Raises: QuantityError: it is neither a text nor a number.
     """
     return str(value) if isinstance(value, float) else read_text(value)
 
