@@ -19,5 +19,5 @@ def test_the_load_generator_is_told_what_was_asked(asked: dict[str, str], told: 
 
 
 def test_arrivals_without_a_rate_are_refused() -> None:
-    with pytest.raises(ValidationError, match="`arrivals` says nothing about a closed loop"):
+    with pytest.raises(ValidationError, match="`arrivals` has no meaning in a closed loop"):
         Pace.model_validate({"arrivals": "poisson"})

@@ -125,7 +125,7 @@ def test_a_tool_that_loses_its_server_fails_the_trial_by_the_name_of_that_server
     folder = live.run_folder
     query = f"SELECT reason FROM '{folder}/trials.parquet' WHERE status = 'failed'"
     ((reason,),) = duckdb.sql(query).fetchall()
-    assert "on server: ended under the load (killed by signal 9)" in reason
+    assert "on server: ended during the load (killed by signal 9)" in reason
     assert name in reason.partition("; then ")[2]
 
 

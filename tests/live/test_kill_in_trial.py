@@ -29,7 +29,7 @@ trials: {{repeat: 2, rest: 0s, seed: 7, limits: {{void: accept}}}}
 """
 YCSB = "ycsb: {{store: {}, workload: a, records: 200, duration: 2s, warm_up: 0s}}"
 WEB = "web: {{server: nginx, client: {}, objects: [1kB], duration: 2s, warm_up: 0s}}"
-KILLED = "ended under the load (killed by signal 9)"
+KILLED = "ended during the load (killed by signal 9)"
 # What runs, the variant that has to be here, the program that is killed, and how the reason begins.
 KILLS = {
     # Debian's redis-server is a link to redis-check-rdb.

@@ -167,7 +167,7 @@ def test_a_cluster_that_lost_a_worker_and_hangs_ends_within_five_seconds_and_nam
             spark.stop(stage)
         assert time.monotonic() - began < STOPPED_S
     for process in ("worker", "datanode"):
-        assert f"{process} on worker1: ended under the load (killed by signal 9)" in str(failure.value)
+        assert f"{process} on worker1: ended during the load (killed by signal 9)" in str(failure.value)
 
 
 def test_a_server_that_ended_under_the_load_is_named_and_the_others_end(live: Live) -> None:
@@ -176,6 +176,6 @@ def test_a_server_that_ended_under_the_load_is_named_and_the_others_end(live: Li
         servers = [fabric.start(node, node, ["sleep", "60"], cwd=stage.folder) for node in DATABASE]
         servers[1].signal(signal.SIGKILL)
         servers[1].wait(5)
-        with pytest.raises(TestbedError, match="db1 on db1: ended under the load"):
+        with pytest.raises(TestbedError, match="db1 on db1: ended during the load"):
             stop_servers(stage, servers)
         assert all(server.ended for server in servers)

@@ -102,7 +102,7 @@ def test_a_database_that_dies_under_the_load_is_the_reason_of_the_failed_trial(l
     os.kill(postmasters(live)["db0"], signal.SIGKILL)
     said, _ = run.communicate(timeout=60)
     assert run.returncode == 4, said
-    assert "postgres on db0: ended under the load (killed by signal 9)" in said
+    assert "postgres on db0: ended during the load (killed by signal 9)" in said
 
 
 def test_a_hung_standby_delays_the_end_of_a_trial_by_seconds(live: Live) -> None:

@@ -1,7 +1,8 @@
 """Applications: what runs in the fabric, as plugins.
 
 Each is an entry point of the group `crosswind.applications` that names a subclass of
-`crosswind.app.base.Application`; its name is the word in the experiment file. Ours have a folder here.
+`crosswind.app.base.Application`. Experiment files use the name of the entry point. Crosswind's own
+applications have a folder here.
 """
 
 from crosswind.app.base import Application, Load, Missing, Outcome, Stage

@@ -1,4 +1,4 @@
-"""Which applications, and which variants of them, could run on this machine now."""
+"""Which applications and variants can run on this machine now."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Availability:
 
 
 def availability(application: type[Application]) -> list[Availability]:
-    """Return the availability of the application itself, where it does without variants, and of each."""
+    """Return the availability of each variant, and of the application itself if it can run without one."""
     variants = [
         Availability(f"{application.name}/{variant}", application.missing(variant))
         for variant in application.variants

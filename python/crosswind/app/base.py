@@ -1,4 +1,4 @@
-"""What an application has to be able to do, and what it is given to do it with."""
+"""The contract of an application: what it must implement, and what it gets."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
@@ -19,9 +19,9 @@ class Missing:
     """Something that the application needs and this machine lacks.
 
     Attributes:
-        what: it is, and where it was looked for.
-        remedy: what to do about it, for the end of a sentence, such as `install it with: COMMAND`.
-        by_hand: commands, versions included, with which a user brings it without Crosswind.
+        what: its name, and where it was searched for.
+        remedy: what to do, as the end of a sentence, such as `install it with: COMMAND`.
+        by_hand: commands, with versions, that install it without Crosswind.
     """
 
     what: str
@@ -31,10 +31,10 @@ class Missing:
 
 @dataclass(frozen=True)
 class Stage:
-    """Where an application performs: a fabric that is up, and a folder for its files.
+    """Where an application runs: an active fabric, and a folder for its files.
 
-    `folder` belongs to the account that the application runs as, is empty at the start and gone afterwards.
-    `files` are copies of the files that the parameters name, by the names that they have there.
+    `folder` belongs to the account that the application runs as. It is empty at the start and removed at the
+    end. `files` are copies of the files that the parameters name, by those names.
     """
 
     fabric: RunningFabric
@@ -60,11 +60,11 @@ class Outcome:
 
 
 class Load(ABC):
-    """A load that is being offered: first its warm-up, then its measured phase.
+    """A running load: first its warm-up, then its measured phase.
 
     Attributes:
-        process: the process whose end is the end of the load; exit status 0 if it went well.
-        longest_s: from the start of the process to its end at the latest, s.
+        process: the load ends when this process ends; exit status 0 means success.
+        longest_s: longest time from the start of the process to its end, s.
     """
 
     process: Process
@@ -72,48 +72,48 @@ class Load(ABC):
 
     @abstractmethod
     def await_measured_phase(self) -> None:
-        """Return when the measured phase is about to begin, or when the process has ended before."""
+        """Return just before the measured phase begins, or when the process has ended before it."""
 
     @abstractmethod
     def outcome(self) -> Outcome:
-        """Read what a process that ended well brought home.
+        """Read the result of a process that ended with exit status 0.
 
-        Raises: TestbedError: it measured nothing, or what cannot be true; exit status 0 proves nothing.
+        Raises: TestbedError: it measured nothing, or its numbers cannot be true, whatever its exit status.
         """
 
     def first_error(self) -> str | None:
-        """Return what the tool itself says went wrong, after its process failed."""
+        """Return the error that the tool reports after its process failed."""
         return None
 
 
 class Application(DeclaredApplication):
-    """One application under test, with what runs it.
+    """One application under test, with the code that runs it.
 
-    The runner calls `missing` with its `variant`, then once `prepare` unless `is_prepared`, then in every
-    trial `start`, `load`, `stop`. All of its processes run in nodes and end with them; `stop` is for what a
-    clean end can still teach.
+    The runner calls `missing` with its `variant`, then `prepare` once unless `is_prepared`, and then `start`,
+    `load` and `stop` in every trial. All of its processes run in nodes and end with them; `stop` finds errors
+    that only a clean end shows.
     """
 
-    # What every experiment with it needs, and what it needs besides for one of its variants, by the name of
-    # the variant (a value of a parameter, such as the store of `ycsb`).
+    # What every experiment needs, and what each variant needs in addition. A variant is a value of a
+    # parameter, such as the store of `ycsb`.
     requirements: ClassVar[tuple[Requirement, ...]] = ()
     variants: ClassVar[Mapping[str, tuple[Requirement, ...]]] = {}
-    # Whether an experiment may also ask for none of the variants, with what every experiment needs.
+    # Whether an experiment may also use none of the variants.
     variants_optional: ClassVar[bool] = False
 
     @property
     def variant(self) -> str | None:
-        """The variant that these parameters ask for; None where the application has none."""
+        """The variant that these parameters select; None if they select none."""
         return None
 
     @classmethod
     def needs(cls, variant: str | None) -> tuple[Requirement, ...]:
-        """Return what experiments with a variant need; with None, what all of them need."""
+        """Return the requirements of experiments with a variant; with None, those of all experiments."""
         return cls.requirements if variant is None else (*cls.requirements, *cls.variants[variant])
 
     @classmethod
     def missing(cls, variant: str | None = None) -> list[Missing]:
-        """Return what this machine lacks; an empty list means that the variant is ready."""
+        """Return what this machine lacks; an empty list means that the variant can run."""
         command = f"crosswind apps install {cls.name}" + (f"/{variant}" if variant else "")
         return [
             Missing(
@@ -135,36 +135,36 @@ class Application(DeclaredApplication):
         }
 
     def demand(self, nodes: Collection[str]) -> Demand:
-        """Return the memory and disk that a trial on these nodes takes at the least."""
+        """Return the least memory and disk space that a trial on these nodes needs."""
         return Demand()
 
     def own_missing(self) -> list[Missing]:
-        """Return what these parameters need and this machine lacks, beyond what `missing` knows."""
+        """Return what these parameters need and this machine lacks, beyond `missing`."""
         return []
 
     def own_requirements(self) -> list[Requirement]:
-        """Return what these parameters need beyond `needs`, and `crosswind apps install` can bring."""
+        """Return what these parameters need beyond `needs` and `crosswind apps install` can install."""
         return []
 
     def own_versions(self) -> dict[str, str]:
-        """Return what else will run because of these parameters, for provenance."""
+        """Return the versions of other programs that these parameters run, for provenance."""
         return {}
 
     def is_prepared(self, nodes: Collection[str]) -> bool:
-        """Tell whether the data that every trial starts from are there already."""
+        """Return whether the data that every trial starts from exist already."""
         return True
 
     def prepare(self, stage: Stage) -> None:
-        """Make the data that every trial starts from, in a fabric with the empty condition, and keep them."""
+        """Make and store the data that every trial starts from, in a fabric with the empty condition."""
 
     @abstractmethod
     def start(self, stage: Stage) -> None:
-        """Bring the servers up; return when they are ready for load, raise TestbedError otherwise."""
+        """Start the servers; return when they are ready for load, raise TestbedError if they are not."""
 
     @abstractmethod
     def load(self, stage: Stage) -> Load:
-        """Begin to offer the load, warm-up first, and return at once."""
+        """Start the load, warm-up first, and return at once."""
 
     @abstractmethod
     def stop(self, stage: Stage) -> None:
-        """End the servers cleanly; a server that had died under the load raises TestbedError."""
+        """Stop the servers cleanly; raise TestbedError if one had ended during the load."""

@@ -1,5 +1,4 @@
-"""What the measuring tools have in common: a server on one node, a client on another, from a Debian
-package."""
+"""What measuring tools share: a server on one node, a client on another, a Debian package."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -14,12 +13,12 @@ from crosswind.spec.base import SpecModel
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process
 
-# Connecting, exchanging results and writing the report, behind a bad network.
+# For connecting, exchanging results and writing the report over a bad network.
 TAIL_S = 30.0
 
 
 class OutputError(TestbedError):
-    """What a tool printed is no result; the text says what it is instead."""
+    """The output of a tool has no result; the message says what it has."""
 
 
 class PrintedFacts(Facts):
@@ -35,8 +34,8 @@ class PrintedFacts(Facts):
 class ClientServer(Application):
     """A tool with a server on the node `server` and a client on the node `client`.
 
-    A subclass names its package, with a program of its own name, and starts its servers with `_serve`, so
-    that their death under the load is noticed.
+    A subclass names its package, which has a program of the application's name. It starts its servers with
+    `_serve`, so that `stop` reports a server that ended during the load.
     """
 
     tool: ClassVar[DebianPackages]
@@ -54,7 +53,7 @@ class ClientServer(Application):
     def program(cls) -> Program:
         """Return the tool itself.
 
-        Raises: NotHere: it is not on this machine (any more).
+        Raises: NotHere: it is not on this machine, or was removed.
         """
         return cls.tool.program(cls.name)
 
@@ -63,7 +62,7 @@ class ClientServer(Application):
         stop_servers(stage, servers)
 
     def _serve(self, stage: Stage, name: str, arguments: Sequence[object]) -> Process:
-        """Start a server of the tool and keep it for `stop`."""
+        """Start a server of the tool; `stop` stops it."""
         program = self.program()
         argv = [program.path, *arguments]
         server = stage.fabric.start("server", name, argv, cwd=stage.folder, env=program.env)
@@ -72,11 +71,11 @@ class ClientServer(Application):
 
 
 class ToolLoad(Load):
-    """A client that warms up and measures for a time; a subclass reads what it printed.
+    """A client that warms up and then measures for a fixed time; a subclass reads its output.
 
     Args:
-        warm_up_ns: at the start of its load, ns.
-        duration_ns: of its measured phase, ns.
+        warm_up_ns: length of the warm-up.
+        duration_ns: length of the measured phase.
     """
 
     def __init__(self, process: Process, *, warm_up_ns: int, duration_ns: int) -> None:
@@ -92,9 +91,9 @@ class ToolLoad(Load):
 
 
 def whole_seconds(tool: str, **lengths_ns: int) -> None:
-    """Check that a tool which counts in seconds can keep these lengths.
+    """Check that these lengths are whole seconds, which is all that the tool accepts.
 
-    Raises: ValueError: it cannot; the text begins like pydantic's own.
+    Raises: ValueError: one is not; the message begins like those of pydantic.
     """
     for key, length_ns in lengths_ns.items():
         if length_ns % NS_PER_S:
@@ -106,12 +105,12 @@ def whole_seconds(tool: str, **lengths_ns: int) -> None:
 
 
 def check_length(tool: str, measured_s: float, asked_s: float) -> None:
-    """Check that a tool measured for about as long as it was told.
+    """Check that a tool measured for about as long as requested.
 
-    A killed or stuck peer leaves lengths such as the machine's uptime in otherwise normal reports (iperf3),
-    or a fraction of what was asked. A fifth is far above what busy machines add, far below such lengths.
+    After its peer was killed or got stuck, iperf3 reports lengths such as the machine's uptime, or a fraction
+    of the requested length, in an otherwise normal report. A busy machine adds far less than a fifth.
 
     Raises: OutputError: it did not.
     """
     if not 0.8 * asked_s <= measured_s <= 1.2 * asked_s + 1:
-        raise OutputError(f"{tool}: says that it measured for {measured_s:g} s, asked were {asked_s:g} s")
+        raise OutputError(f"{tool}: reports a measurement of {measured_s:g} s; requested were {asked_s:g} s")

@@ -1,4 +1,4 @@
-"""Find an application that can run; `crosswind.spec.applications` finds what it declares."""
+"""Find an application that can run; `crosswind.spec.installed` finds what it declares."""
 
 from crosswind.app.base import Application
 from crosswind.spec import installed
@@ -8,7 +8,7 @@ def find(name: str) -> type[Application]:
     """Return the installed application of that name.
 
     Raises:
-        UnknownApplication: none is installed; the message names those that are.
-        BrokenApplication: it cannot be imported, or is something else; the message names its package.
+        UnknownApplication: no such application is installed; the message lists those that are.
+        BrokenApplication: it cannot be imported, or is no application; the message names its package.
     """
     return installed.find(name, Application)  # type: ignore[type-abstract]

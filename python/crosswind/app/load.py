@@ -1,4 +1,4 @@
-"""Start `crosswind-load` in a node, the way every application here does."""
+"""Start `crosswind-load` in a node, and read its result."""
 
 import time
 from collections.abc import Sequence
@@ -13,21 +13,20 @@ from crosswind.testbed.fabric import Process
 
 NS_PER_S = 1_000_000_000
 READY_S = 10.0
-# The window opens a little before the measured phase, which begins no earlier than one warm-up after the
-# start of the load: a busy machine may take tens of milliseconds to answer, and an operation without its
-# packets is worse than packets without an operation.
+# The measurement window of the network opens this long before the measured phase, which begins at least one
+# warm-up after the start of the load. A busy machine may take tens of milliseconds to open the window, and
+# operations whose packets are missing are worse than packets without an operation.
 WINDOW_LEAD_S = 0.1
-# After the measured phase the load generator waits for operations in flight (30 s at most) and writes its
-# files.
+# After the measured phase, the load generator waits at most 30 s for operations in flight, then writes files.
 TAIL_S = 60.0
-# Of a load that only a number of operations ends, at the least.
+# Shortest time limit of a load that ends after a number of operations.
 UNBOUNDED_S = 3600.0
-# What an operation takes on average where one in ten waits for a retransmission timeout of 200 ms.
+# Mean time of an operation if one in ten waits for a retransmission timeout of 200 ms.
 SLOW_OPERATION_S = 0.02
 
 
 def latency_figures(rate: float | None) -> tuple[Figure, ...]:
-    """Return the figures of a load whose single operations are kept; `rate` is None in a closed loop."""
+    """Return the figures of a load that records single operations; `rate` is None in a closed loop."""
     metric = "latency" if rate is None else "response"
     return (
         Figure(metric, "p99", "ns", "P99", "lower"),
@@ -75,10 +74,10 @@ def offer_load(
     """Start a load on a node and return at once.
 
     Args:
-        arguments: what follows `crosswind-load`, less the warm-up, duration, seed and files.
+        arguments: of `crosswind-load`, without those for warm-up, duration, seed and files.
         warm_up_ns: length of the phase whose operations are not measured.
-        duration_ns: longest length of the measured phase; None where the number of operations ends it.
-        operations: that number; the argument for `crosswind-load` is among the others.
+        duration_ns: longest length of the measured phase; None if only the number of operations ends it.
+        operations: that number; `arguments` has it as well.
     """
     samples, summary = stage.folder / "samples.csv", stage.folder / "summary.json"
     command = [
@@ -96,7 +95,7 @@ def offer_load(
 
 
 def longest_measured_s(duration_ns: int | None, operations: int | None) -> float:
-    """Return how long a measured phase may take, s, until its load counts as one that never ends."""
+    """Return the time limit of a measured phase, s; a load that takes longer counts as hanging."""
     if duration_ns is not None:
         return duration_ns / NS_PER_S
     return max(UNBOUNDED_S, (operations or 0) * SLOW_OPERATION_S)
@@ -108,16 +107,16 @@ def seconds(ns: int) -> str:
 
 
 def await_listening(server: Process, words: str = "listening") -> None:
-    """Wait until a server says that it listens, on its standard output or error.
+    """Wait until a server prints that it listens, on its standard output or error.
 
     Args:
-        words: what it prints when it does.
-    Raises: TestbedError: it ended, or did not say so within `READY_S`.
+        words: the text that it prints.
+    Raises: TestbedError: it ended, or did not print it within `READY_S`.
     """
     deadline = time.monotonic() + READY_S
     while words not in server.printed() and words not in server.complained():
         if server.ended is not None or time.monotonic() > deadline:
-            state = "still silent" if server.ended is None else str(server.ended)
+            state = "no such output" if server.ended is None else str(server.ended)
             raise TestbedError(
                 f"{server}: not listening after {READY_S:g} s ({state}); {server.last_words()}"
             )

@@ -1,4 +1,4 @@
-"""How fast our load generator goes: as fast as answers come, or at instants fixed in advance."""
+"""The pace of our load generator: as fast as answers arrive, or at instants fixed in advance."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ from crosswind.spec.quantities import OperationRate
 
 
 class Pace(SpecModel):
-    """What applications with our load generator have in common among their parameters."""
+    """The parameters that all applications with our load generator share."""
 
     rate: OperationRate | None = Field(
         None,
@@ -18,21 +18,21 @@ class Pace(SpecModel):
     )
     arrivals: Literal["even", "poisson"] = Field(
         "even",
-        description="How operations with a rate follow one another: evenly spaced, or at random and "
-        "independently, as those of many users do; even when absent.",
+        description="Arrival process of operations with a rate: evenly spaced, or Poisson, like requests of "
+        "many independent users; even when absent.",
     )
 
     @model_validator(mode="after")
     def _arrivals_have_a_rate(self) -> "Pace":
         if self.rate is None and "arrivals" in self.model_fields_set:
             raise ValueError(
-                "`arrivals` says nothing about a closed loop; add `rate: 1000/s`, or leave it out"
+                "`arrivals` has no meaning in a closed loop; add `rate: 1000/s`, or leave it out"
             )
         return self
 
     @property
     def pace_arguments(self) -> tuple[str, ...]:
-        """What `crosswind-load` is told; even arrivals are its own default."""
+        """Arguments of `crosswind-load`; even arrivals are its default."""
         if self.rate is None:
             return ()
         arrivals = () if self.arrivals == "even" else ("--arrivals", self.arrivals)

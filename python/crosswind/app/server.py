@@ -1,4 +1,4 @@
-"""What applications with a server have in common: commands that prepare it, and its end."""
+"""What applications with a server share: commands that prepare it, and its end."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ READY_S = 30.0
 def run_to_end(stage: Stage, node: str, name: str, command: list[object], timeout_s: float = READY_S) -> None:
     """Run a command in a node to its end.
 
-    Raises: TestbedError: it failed or took longer than `timeout_s`; carries its last words.
+    Raises: TestbedError: it failed or took longer than `timeout_s`; has the end of its output.
     """
     process = stage.fabric.start(node, name, command, cwd=stage.folder)
     ended = process.wait(timeout_s)
@@ -25,17 +25,17 @@ def run_to_end(stage: Stage, node: str, name: str, command: list[object], timeou
 
 
 def stop_servers(stage: Stage, servers: Sequence[Process], grace_s: float = GRACE_S) -> None:
-    """End servers that have to have lived until now: all at once, and within 5 s however many of them hang.
+    """Stop servers that must still run: all at once, within 5 s even if several hang.
 
     Args:
-        grace_s: between SIGTERM and SIGKILL; 0 where everything that a clean end would write is thrown away.
-    Raises: TestbedError: some had ended under the load; with the last words of each.
+        grace_s: between SIGTERM and SIGKILL; 0 if nothing needs what a clean end would write.
+    Raises: TestbedError: some had ended during the load; has the end of the output of each.
     """
     dead = [server for server in servers if server.ended is not None]
     stage.fabric.stop([server for server in servers if server not in dead], grace_s)
     if dead:
         raise TestbedError(
             "; ".join(
-                f"{server}: ended under the load ({server.ended}); {server.last_words()}" for server in dead
+                f"{server}: ended during the load ({server.ended}); {server.last_words()}" for server in dead
             )
         )

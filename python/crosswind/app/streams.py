@@ -1,4 +1,4 @@
-"""Numbers that every application with parallel streams gives, under the same names."""
+"""Metrics that all applications with parallel streams share."""
 
 import math
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ FAIRNESS = Figure("fairness", "jain", "1", "fairness", "higher")
 
 
 def goodput_metrics(node: str | None, total_bps: float, streams_bps: Sequence[float]) -> list[Metric]:
-    """Return the goodput of all streams together and of each, and how evenly it is shared.
+    """Return the goodput of all streams together and of each, and Jain's fairness index.
 
     Args:
-        node: that received; None for several.
-        total_bps: payload in bit/s over the time that all streams have in common.
-        streams_bps: the same of each stream; they are numbered from 0.
+        node: the receiver; None for several.
+        total_bps: payload over the time that all streams share.
+        streams_bps: likewise, of each stream; they are numbered from 0.
     """
     fairness = jain_index(streams_bps)
     return [

@@ -42,9 +42,9 @@ def test_a_rate_comes_with_room_for_lost_queries_unless_told_otherwise() -> None
     ("parameters", "said"),
     [
         ({"duration": "900ms"}, "shorter than 1s"),
-        ({"rate": "0.5/s"}, "dnsperf counts whole ones"),
+        ({"rate": "0.5/s"}, "dnsperf needs a whole number"),
         ({"timeout": "3s"}, "longer than its `duration`"),
-        ({"text": "2kB"}, "udp carries 1100B in one answer; give a smaller one, or `protocol: tcp`"),
+        ({"text": "2kB"}, "udp carries 1100B in one answer; write a smaller one, or `protocol: tcp`"),
         ({"text": "64kB", "protocol": "tcp"}, "tcp carries 60000B"),
     ],
 )

@@ -21,7 +21,7 @@ def test_the_default_grid_is_all_ranks_and_as_square_as_they_allow(ranks: int, p
 def test_the_grid_of_the_study_is_refused_because_the_first_node_has_it_alone() -> None:
     ((place, message),) = misfits(asked(grid={"p": 2, "q": 2}, ranks_per_node=8), 12)
     assert place == ("grid",)
-    assert "2 x 2 is not the 96 ranks" in message
+    assert "2 x 2 is not the number of ranks, 96" in message
     assert "write {p: 8, q: 12}" in message
 
 

@@ -88,6 +88,6 @@ def test_no_report_and_another_report_are_told_apart() -> None:
 def test_a_length_that_nobody_asked_for_is_refused() -> None:
     # The report of a killed server says 1231 s, which was the uptime of the machine.
     seconds = json.loads(captured("server-killed"))["end"]["sum_received"]["seconds"]
-    with pytest.raises(OutputError, match=r"1231\.73 s, asked were 2 s"):
+    with pytest.raises(OutputError, match=r"1231\.73 s; requested were 2 s"):
         check_length("iperf3", seconds, 2)
     check_length("iperf3", 2.014372, 2)

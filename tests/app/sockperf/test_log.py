@@ -45,7 +45,7 @@ def test_a_complaint_is_an_error_though_sockperf_exits_with_0(name: str, complai
 
 
 def test_what_is_cut_off_is_no_result() -> None:
-    with pytest.raises(OutputError, match=r"last words: sockperf: Starting test\.\.\."):
+    with pytest.raises(OutputError, match=r"last line: sockperf: Starting test\.\.\."):
         parse_summary(plain(captured("ping-pong.txt")).partition("sockperf: Test end")[0])
     with pytest.raises(OutputError, match="full log is cut off"):
         parse_log(captured("ping-pong.csv")[:1500].splitlines())

@@ -27,7 +27,7 @@ def test_each_workload_has_a_size_without_being_told() -> None:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"workload": "terasort", "iterations": 3}, "`iterations` says nothing about terasort"),
+        ({"workload": "terasort", "iterations": 3}, "`iterations` has no meaning for terasort"),
         ({"workload": "tpch", "records": 10}, "its size: scale_factor, queries"),
         ({"workload": "tpch", "queries": [23]}, "tpch has no query 23; its queries are 1 to 22"),
         ({"workload": "tpcds", "queries": []}, "queries"),

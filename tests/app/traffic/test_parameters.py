@@ -17,9 +17,9 @@ def read(**asked: Any) -> TrafficParameters:
     ("asked", "words"),
     [
         ({}, "write duration: 5s, or count: 10"),
-        ({"duration": "1s", "count": 3}, "ends with one of"),
-        ({"count": 3}, "has a count of messages without a `message`"),
-        ({"duration": "1s", "rate": "5/s"}, "has a rate of messages without a `message`"),
+        ({"duration": "1s", "count": 3}, "needs exactly one of"),
+        ({"count": 3}, "has a `count` of messages but no `message`"),
+        ({"duration": "1s", "rate": "5/s"}, "has a `rate` of messages but no `message`"),
         ({"duration": "1s", "exchange": "ping-pong"}, "add one, such as message: 1kB"),
         ({"duration": "1s", "exchange": "request-response", "message": "1kB"}, "add response: 1kB"),
         ({"duration": "1s", "message": "1kB", "response": "1kB"}, "or leave it out"),
@@ -64,9 +64,9 @@ def test_figures_follow_from_what_is_asked() -> None:
 def test_nodes_that_a_pattern_cannot_use_are_named() -> None:
     ring = read(duration="1s", pattern="ring")
     assert [message for _, message in Traffic.misfits(ring, ["a"])] == [
-        "needs two nodes at least, and the topology has 1; add nodes"
+        "needs at least two nodes, and the topology has 1; add nodes"
     ]
     assert list(Traffic.misfits(ring, ["a", "b", "c"])) == []
     (found,) = Traffic.misfits(read(duration="1s"), ["a", "b", "c"])
     assert found[0] == ("pattern",)
-    assert "left over" in found[1]
+    assert "is odd" in found[1]

@@ -108,7 +108,7 @@ def test_a_table_that_ends_in_a_row_is_refused() -> None:
 
 
 def test_an_empty_table_is_no_result() -> None:
-    with pytest.raises(TestbedError, match="not one request was sent"):
+    with pytest.raises(TestbedError, match="it sent no request"):
         written([])
 
 

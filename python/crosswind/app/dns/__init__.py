@@ -1,4 +1,4 @@
-"""An authoritative name server, nsd, asked by dnsperf over UDP or TCP."""
+"""An authoritative name server, nsd, queried by dnsperf over UDP or TCP."""
 
 from crosswind.app.dns.application import Dns, DnsParameters
 

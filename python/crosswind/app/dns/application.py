@@ -18,41 +18,41 @@ from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process
 
 SERVER, CLIENT = "server", "client"
-# Of answers; a server that refuses more was not asked about its zone.
+# Of answers; a larger share means that the queries are not for the zone of the server.
 REFUSED_SHARE_MAX = 0.01
-# What is left of an answer beside its head, its question and the lengths of its strings.
+# The room in an answer besides its header, its question and the lengths of its strings.
 UDP_TEXT_BYTES_MAX = nsd.EDNS_BYTES - 132
 TCP_TEXT_BYTES_MAX = 60_000
 _QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999, "max": 1.0}
 
 
 class DnsParameters(SpecModel):
-    """What is known, what is asked, by how many, how often and for how long."""
+    """The zone, and the queries: their number of clients, their rate and for how long they are sent."""
 
     protocol: Literal["udp", "tcp"] = Field("udp", description="How queries travel; udp when absent.")
     names: Annotated[int, Field(ge=1, le=10_000_000)] = Field(
-        10_000, description="Names in the zone, asked for with equal probability; 10000 when absent."
+        10_000, description="Names in the zone, queried with equal probability; 10000 when absent."
     )
     text_bytes: Size | None = Field(
         None,
         alias="text",
-        description="Size of the text that every name has as its answer; an address when absent.",
+        description="Size of the text that is the answer for every name; an address when absent.",
     )
     processes: Annotated[int, Field(ge=1, le=64)] = Field(
-        1, description="Processes of the server that answer; 1 when absent."
+        1, description="Server processes that answer queries; 1 when absent."
     )
     clients: Annotated[int, Field(ge=1, le=1000)] = Field(
         4, description="Sockets or connections of the client; 4 when absent."
     )
     outstanding: Annotated[int, Field(ge=1, le=dnsperf.OUTSTANDING_MAX)] | None = Field(
         None,
-        description="Queries that may wait for an answer at any time, all clients together. When absent: "
-        "100 without a `rate`, and as many as the rate sends in `timeout` with one.",
+        description="Largest number of queries that wait for an answer at any time, over all clients. When "
+        "absent: 100 without a `rate`; with one, the number of queries sent within `timeout`.",
     )
     timeout_ns: PositiveDuration = Field(
         1_000_000_000,
         alias="timeout",
-        description="A query without an answer for so long is lost; at most `duration`, 1s when absent.",
+        description="A query without an answer after this time is lost; at most `duration`, 1s when absent.",
     )
     rate: OperationRate | None = Field(
         None, description="Queries per second of all clients; as fast as `outstanding` allows when absent."
@@ -68,7 +68,7 @@ class DnsParameters(SpecModel):
 
     @property
     def outstanding_max(self) -> int:
-        """How many queries may wait for an answer."""
+        """The largest number of queries that wait for an answer."""
         if self.outstanding is not None:
             return self.outstanding
         return 100 if self.rate is None else dnsperf.room_for(self.rate, self.timeout_ns)
@@ -77,7 +77,7 @@ class DnsParameters(SpecModel):
     @classmethod
     def _is_whole(cls, value: float | None) -> float | None:
         if value is not None and value != round(value):
-            raise ValueError(f"is {value:g} queries per second; dnsperf counts whole ones, so round it")
+            raise ValueError(f"is {value:g} queries per second; dnsperf needs a whole number, so round it")
         return value
 
     @field_validator("duration_ns")
@@ -85,7 +85,7 @@ class DnsParameters(SpecModel):
     def _is_ten_intervals(cls, value: int) -> int:
         if value < NS_PER_S:
             raise ValueError(
-                "is shorter than 1s; dnsperf is read in steps of 100ms, so give at least ten of them"
+                "is shorter than 1s; dnsperf reports in steps of 100ms, so write at least ten of them"
             )
         return value
 
@@ -93,8 +93,8 @@ class DnsParameters(SpecModel):
     def _losses_are_told_apart(self) -> "DnsParameters":
         if self.timeout_ns > self.duration_ns:
             raise ValueError(
-                "has a `timeout` longer than its `duration`, so queries lost in the warm-up and in the "
-                "measured phase could not be told apart; give a shorter `timeout`"
+                "has a `timeout` longer than its `duration`, so queries lost in the warm-up could not be "
+                "distinguished from those lost in the measured phase; write a shorter `timeout`"
             )
         return self
 
@@ -104,8 +104,8 @@ class DnsParameters(SpecModel):
         if self.text_bytes is not None and self.text_bytes > largest:
             remedy = "a smaller one, or `protocol: tcp`" if self.protocol == "udp" else "a smaller one"
             raise ValueError(
-                f"has a text of {self.text_bytes}B, and {self.protocol} carries {largest}B in one answer; "
-                f"give {remedy}"
+                f"has a text of {self.text_bytes}B, but {self.protocol} carries {largest}B in one answer; "
+                f"write {remedy}"
             )
         return self
 
@@ -126,7 +126,7 @@ class Dns(Application):
     """`nsd` on the node `server`, `dnsperf` on the node `client`."""
 
     name = "dns"
-    summary = "a name server asked over UDP or TCP"
+    summary = "a name server queried over UDP or TCP"
     Parameters = DnsParameters
     requirements = (nsd.NSD, dnsperf.DNSPERF)
     parameters: DnsParameters
@@ -185,7 +185,7 @@ class Dns(Application):
 
 
 class DnsperfLoad(Load):
-    """A dnsperf that says what became of every query."""
+    """A dnsperf that reports the fate of every query."""
 
     def __init__(self, process: Process, asked: DnsParameters) -> None:
         self.process = process
@@ -202,7 +202,7 @@ class DnsperfLoad(Load):
         if measured.refusals.total() > REFUSED_SHARE_MAX * answers:
             raise TestbedError(
                 f"{self.process}: {dnsperf.refusals_text(measured)} among {answers} answers, more than the "
-                f"share of {REFUSED_SHARE_MAX:g}; every name that it asks for is in the zone"
+                f"share of {REFUSED_SHARE_MAX:g}, although every queried name is in the zone; see its log"
             )
         facts = DnsFacts(
             tool="dnsperf",

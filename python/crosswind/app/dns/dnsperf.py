@@ -1,11 +1,11 @@
-"""dnsperf: its command, and percentiles from what it says of every query.
+"""dnsperf: its command, and percentiles from its report of every query.
 
-With `-v` dnsperf prints a line for every answer, with its latency, and one for every query that it gave up;
-with `-S` a line with the time of day after every interval, in between. So the lines up to the first of these
-that lies behind the warm-up are the warm-up's, and load and measurement are one unbroken run.
+With `-v`, dnsperf prints a line for every answer, with its latency, and for every query that it gave up. With
+`-S`, it also prints the time of day after every interval. The lines up to the first such time after the
+warm-up belong to the warm-up, so warm-up and measured phase are one continuous run.
 
-dnsperf measures from when it sent a query. A lost query counts as outstanding until it is given up, so an
-open loop needs room for all that may be lost in that time, or it stops sending: `room_for`.
+dnsperf measures from the sending of a query. A lost query counts as outstanding until it is given up. So an
+open loop needs room for all queries that may be lost in that time, or it stops sending: see `room_for`.
 """
 
 import math
@@ -23,7 +23,7 @@ from crosswind.testbed.errors import TestbedError
 
 DNSPERF = DebianPackages("dnsperf", packages=("dnsperf",), programs=("dnsperf",))
 INTERVAL_S = 0.1
-# Of dnsperf.
+# The limit of dnsperf.
 OUTSTANDING_MAX = 65_535
 
 _STAMP = re.compile(r"(\d+\.\d{6}): \d+\.\d+\n")
@@ -33,15 +33,14 @@ _NS_PER_S = 1_000_000_000
 
 @dataclass
 class Measured:
-    """What happened behind the warm-up.
+    """What happened after the warm-up.
 
     Attributes:
-        latencies_ns: of answers that say NOERROR, in the order in which they came; dnsperf counts whole
-            microseconds.
+        latencies_ns: of answers with NOERROR, in the order of their arrival, in whole microseconds.
         lost: queries that were given up.
         refusals: answers with another code, by code.
         span_s: from the end of the warm-up to the last whole interval.
-        in_span: answers of any code within `span_s`.
+        in_span: answers with any code within `span_s`.
     """
 
     latencies_ns: list[int] = field(default_factory=list)
@@ -52,16 +51,16 @@ class Measured:
 
     @property
     def queries(self) -> int:
-        """All queries that came to an end."""
+        """All queries that were answered or given up."""
         return len(self.latencies_ns) + self.lost + self.refusals.total()
 
     def quantile_ns(self, share: float) -> float:
-        """Return a quantile of the latencies, of type 7, as elsewhere here."""
+        """Return a quantile of the latencies, of type 7, as everywhere in Crosswind."""
         return float(np.quantile(np.asarray(self.latencies_ns), share))
 
 
 def room_for(rate: float, timeout_ns: int) -> int:
-    """Return how many queries must be allowed to be outstanding so that a rate goes on when all are lost."""
+    """Return the number of outstanding queries that keeps a rate up even if all queries are lost."""
     return min(OUTSTANDING_MAX, math.ceil(rate * timeout_ns / _NS_PER_S) + 1)
 
 
@@ -83,8 +82,8 @@ def command(
     Args:
         protocol: `udp` or `tcp`.
         clients: sockets, or connections.
-        outstanding: queries that may wait for an answer at any time, all clients together.
-        rate: queries per second, a whole number of them; as fast as `outstanding` allows without one.
+        outstanding: largest number of queries that wait for an answer at any time, over all clients.
+        rate: queries per second, a whole number; None is as fast as `outstanding` allows.
         length_ns: of warm-up and measured phase together.
         timeout_ns: after which a query is given up.
     """
@@ -104,13 +103,13 @@ def command(
         "-v",
         # EDNS: answers of more than 512 bytes over UDP.
         "-e",
-        # While a connection is being made it would say so ten thousand times a second.
+        # While it connects, it would print a message ten thousand times a second.
         *("-O", "suppress=sockready"),
     ]
 
 
 class _Reader:
-    """What was read so far; instants are seconds of the time of day."""
+    """The state of reading an output; instants are seconds of the time of day."""
 
     def __init__(self, warm_up_ns: int, timeout_ns: int) -> None:
         self.measured = Measured()
@@ -135,7 +134,7 @@ class _Reader:
             self.is_complete = True
 
     def end(self) -> Measured:
-        # What is lost after the last stamp was sent in the last `timeout` of the run.
+        # Queries given up after the last stamp were sent in the measured phase.
         self.measured.lost += self._lost_since_stamp
         return self.measured
 
@@ -156,26 +155,26 @@ class _Reader:
 
     def _stamp(self, at_s: float) -> None:
         if self._warm_until_s is None:
-            # The first stamp is one interval behind the start, which itself is printed in whole seconds.
+            # The first stamp is one interval after the start, which is only printed in whole seconds.
             self._warm_until_s = at_s - INTERVAL_S + self._warm_up_s
         if self._begin_s is None:
             if at_s >= self._warm_until_s:
                 self._begin_s = at_s
         else:
             self.measured.span_s, self.measured.in_span = at_s - self._begin_s, self._answers
-            # A query is given up one timeout after it was sent: until then these are the warm-up's. Stamps
-            # are a millisecond late, so half an interval decides to which side one belongs.
+            # A query is given up one timeout after it was sent, so until then lost queries belong to the
+            # warm-up. Stamps are about a millisecond late; half an interval tolerates that.
             if at_s - self._begin_s > self._timeout_s + INTERVAL_S / 2:
                 self.measured.lost += self._lost_since_stamp
         self._lost_since_stamp = 0
 
 
 def read(lines: Iterable[str], warm_up_ns: int, timeout_ns: int) -> Measured:
-    """Read what dnsperf printed; takes time for every line, memory only for the latencies.
+    """Read the output of dnsperf; only the latencies need memory.
 
     Args:
-        timeout_ns: after which a query was given up, at most the length of the measured phase.
-    Raises: TestbedError: it is not a whole output, or not one that can be true.
+        timeout_ns: after which a query was given up; at most the length of the measured phase.
+    Raises: TestbedError: the output is cut off, or contradicts itself.
     """
     reader = _Reader(warm_up_ns, timeout_ns)
     for line in lines:
@@ -193,19 +192,19 @@ def _nanoseconds(text: str, line: str) -> int:
 
 
 def _check(measured: Measured, reader: _Reader) -> None:
-    """Check that the output is whole, agrees with its own totals, and has something to say."""
+    """Check that the output is complete, agrees with its own totals, and has a result."""
     said, totals = reader.said, reader.totals
     if not reader.is_complete or len(totals) < 3:
-        raise TestbedError("dnsperf: its output has no end; see its log")
+        raise TestbedError("dnsperf: its output is cut off; see its log")
     for kind in ("completed", "lost"):
         if said[kind] != totals[kind]:
             raise TestbedError(
-                f"dnsperf: it reports {totals[kind]} queries {kind} and printed {said[kind]} of them"
+                f"dnsperf: it reports {totals[kind]} queries {kind}, but printed {said[kind]} of them"
             )
     if totals["sent"] == 0:
-        raise TestbedError("dnsperf: it sent no query; is the server there?")
+        raise TestbedError("dnsperf: it sent no query; is the server running?")
     if measured.span_s == 0:
-        raise TestbedError("dnsperf: it ended within the warm-up; give a longer `duration`")
+        raise TestbedError("dnsperf: it ended during the warm-up; write a longer `duration`")
     if not measured.latencies_ns:
         raise TestbedError(
             f"dnsperf: no answer in the measured phase ({measured.lost} queries lost, "
@@ -214,7 +213,7 @@ def _check(measured: Measured, reader: _Reader) -> None:
 
 
 def refusals_text(measured: Measured) -> str:
-    """Return the answers that were no answers, such as `3 SERVFAIL`."""
+    """Return the answers with an error code, such as `3 SERVFAIL`."""
     return _listed(measured.refusals)
 
 

@@ -1,4 +1,4 @@
-"""nsd: its configuration, its zone, and the questions about that zone."""
+"""nsd: its configuration, its zone, and the queries for that zone."""
 
 import random
 from ipaddress import IPv4Address
@@ -9,10 +9,10 @@ from crosswind.app.requirements import DebianPackages
 NSD = DebianPackages("nsd", packages=("nsd",), programs=("nsd",))
 PORT = 5353
 ZONE = "crosswind.test"
-# What nsd says when its sockets are bound and its zone is loaded.
+# nsd prints this when its sockets are bound and its zone is loaded.
 READY = "nsd started"
 
-# Every path that has a default outside of our folder is set, and nothing is written during the measurement.
+# Every path whose default is outside our folder is set; nothing is written during the measurement.
 _CONFIGURATION = """\
 server:
   ip-address: {address}@{port}
@@ -43,13 +43,13 @@ $TTL 3600
 @ NS ns
 ns A {address}
 """
-# The addresses of the names are from 10.0.0.0/8: 16 million of them.
+# The names have addresses of 10.0.0.0/8, which has 16 million.
 _FIRST_ADDRESS = int(IPv4Address("10.0.0.0"))
 # The longest string within a TXT record (RFC 1035, section 3.3).
 _STRING_BYTES_MAX = 255
-# Over UDP an answer has to fit into one packet of an ordinary path (the DNS flag day of 2020).
+# Over UDP, an answer must fit into one packet on ordinary paths (DNS flag day 2020).
 EDNS_BYTES = 1232
-# Long enough that its repetition is no pattern; dnsperf reads it again from its beginning.
+# Long enough that its repetition does not matter; at the end, dnsperf starts again from the beginning.
 QUERIES = 100_000
 
 
@@ -57,8 +57,8 @@ def configuration(address: str, folder: Path, *, processes: int, connections: in
     """Return the text of nsd.conf.
 
     Args:
-        processes: that answer.
-        connections: over TCP, of all clients together.
+        processes: number of processes that answer.
+        connections: TCP connections of all clients together.
     """
     return _CONFIGURATION.format(
         address=address,
@@ -66,7 +66,7 @@ def configuration(address: str, folder: Path, *, processes: int, connections: in
         folder=folder,
         zone=ZONE,
         processes=processes,
-        # Of each process; any one may accept all of them.
+        # For each process: one of them may accept all connections.
         tcp_count=connections + 16,
         edns_bytes=EDNS_BYTES,
     )
@@ -76,7 +76,7 @@ def zone(address: str, names: int, text_bytes: int | None) -> str:
     """Return a zone file with the names h0 to h(`names` - 1).
 
     Args:
-        text_bytes: of the text that each name has; without it, each has an address of its own.
+        text_bytes: size of the text of each name; None gives each name a different address.
     """
     if text_bytes is None:
         lines = [f"h{number} A {IPv4Address(_FIRST_ADDRESS + number)}\n" for number in range(names)]
@@ -89,7 +89,7 @@ def zone(address: str, names: int, text_bytes: int | None) -> str:
 
 
 def queries(names: int, record: str, seed: int) -> str:
-    """Return a query file for dnsperf: names with equal probability, in an order that follows from the seed.
+    """Return a query file for dnsperf: names with equal probability, drawn with the seed.
 
     Args:
         record: `A` or `TXT`.

@@ -1,4 +1,4 @@
-"""HPC Challenge: seven benchmarks of a cluster in one MPI program, from pure computing to pure communication.
+"""HPC Challenge: seven benchmarks of a cluster in one MPI program, from computation to communication.
 
 Source: Luszczek et al., "Introduction to the HPC Challenge Benchmark Suite", 2005; HPCC 1.5.0.
 """

@@ -1,4 +1,4 @@
-"""HPCC as an application: one MPI program on the nodes rank0, rank1 and so on."""
+"""HPCC as an application: an MPI program on the nodes rank0, rank1 and so on."""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ from crosswind.testbed.fabric import Process
 
 NS_PER_S = 1_000_000_000
 ROLE = "rank"
-# One node is no cluster: nothing of HPCC would cross the network.
+# On a single node, HPCC would not use the network.
 LEAST_NODES = 2
 PACKAGES = DebianPackages("hpcc", packages=("openmpi-bin", "hpcc"), programs=("orterun", "orted", "hpcc"))
 
@@ -37,7 +37,7 @@ class HpccFacts(Facts):
 
 
 class HpccLoad(Load):
-    """A run of HPCC: all of it is measured, its start too, which is a fraction of a second."""
+    """A run of HPCC, all of which is measured; its start takes a fraction of a second."""
 
     def __init__(self, process: Process, folder: Path, parameters: HpccParameters, nodes: int) -> None:
         self.process = process
@@ -69,7 +69,7 @@ class HpccLoad(Load):
         return Outcome(None, metrics_of(report.summary), facts)
 
     def first_error(self) -> str | None:
-        # mpirun says it between two lines of dashes.
+        # mpirun prints it between two lines of dashes.
         lines = self.process.complained().splitlines()
         words = [line.strip() for line in lines if line.strip("- ")]
         return " ".join(words[-6:]) or None
@@ -96,8 +96,8 @@ class Hpcc(Application):
             Figure("NaturallyOrderedRingBandwidth", STATISTIC, "B/s", "ring bandwidth", "higher"),
             Figure("RandomlyOrderedRingBandwidth", STATISTIC, "B/s", "random ring bandwidth", "higher"),
             Figure("RandomlyOrderedRingLatency", STATISTIC, "ns", "random ring latency", "lower"),
-            # No network in it: where it differs between conditions, processors did too.
-            Figure("SingleDGEMM", STATISTIC, "flop/s", "DGEMM (processor)", "higher"),
+            # It does not use the network: if it differs between conditions, the CPUs did.
+            Figure("SingleDGEMM", STATISTIC, "flop/s", "DGEMM (CPU)", "higher"),
         )
 
     @classmethod

@@ -1,10 +1,9 @@
-"""`hpccinf.txt`: what HPCC reads its parameters from."""
+"""`hpccinf.txt`, from which HPCC reads its parameters."""
 
 from crosswind.app.hpcc.parameters import Grid
 
-# HPL reads this file by line number. Everything that is not a parameter here is as HPCC ships it: the "base
-# run" of the rules, which allows other values and nothing else. The lines behind the separator would add
-# problems to PTRANS.
+# HPL reads this file by line number. All values that are not parameters here are those of HPCC's own file,
+# which is the "base run" of the rules. The lines after the separator would add problems to PTRANS.
 _TEXT = """\
 HPLinpack benchmark input file
 Crosswind

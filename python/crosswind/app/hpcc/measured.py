@@ -1,4 +1,4 @@
-"""The numbers of a summary of HPCC as metrics, in SI units, and everything else in it as facts."""
+"""The numbers in a summary of HPCC as metrics, in SI units, and the whole summary as facts."""
 
 import math
 from collections.abc import Mapping
@@ -11,9 +11,9 @@ STATISTIC = "value"
 
 
 class _Unit(NamedTuple):
-    """A unit of the summary: how its keys end, the unit that it becomes, and how many of those it is.
+    """A unit of the summary: the end of its keys, the metric's unit, and the factor between them.
 
-    `drop` is whether the end is only the unit and no part of the name.
+    `drop` is whether the end is only a unit and not part of the name.
     """
 
     end: str
@@ -22,7 +22,7 @@ class _Unit(NamedTuple):
     drop: bool
 
 
-# HPCC's G is 10^9, also of bytes.
+# In HPCC, G is 10^9, also for bytes.
 _UNITS = (
     _Unit("_Tflops", "flop/s", 1e12, drop=True),
     _Unit("_Gflops", "flop/s", 1e9, drop=True),
@@ -37,9 +37,9 @@ _UNITS = (
 
 
 def metrics_of(summary: Mapping[str, str]) -> tuple[Metric, ...]:
-    """Return what was measured: `HPL_Tflops=0.5` becomes `HPL`, 5e11 flop/s.
+    """Return the metrics of a summary: `HPL_Tflops=0.5` becomes `HPL`, 5e11 flop/s.
 
-    Raises: TestbedError: a rate or a latency that is not above zero, or a time below it: nothing measured it.
+    Raises: TestbedError: a rate or a latency is not positive, or a time is negative.
     """
     metrics = []
     for key, text in summary.items():
@@ -48,7 +48,7 @@ def metrics_of(summary: Mapping[str, str]) -> tuple[Metric, ...]:
             value = float(text)
             if not math.isfinite(value) or value < 0 or (value == 0 and unit.drop):
                 raise TestbedError(
-                    f"hpcc: {key}={text} is no measured value; the test did not run, or n is too small for it"
+                    f"hpcc: {key}={text} is not a measured value; the test did not run, or n is too small"
                 )
             name = key.removesuffix(unit.end) if unit.drop else key
             metrics.append(Metric(None, name, unit.unit, STATISTIC, value * unit.scale))
@@ -56,7 +56,7 @@ def metrics_of(summary: Mapping[str, str]) -> tuple[Metric, ...]:
 
 
 def facts_of(summary: Mapping[str, str]) -> dict[str, int | float | str]:
-    """Return the whole summary with numbers as numbers."""
+    """Return the whole summary, with numbers as numbers."""
     return {key: _number(text) for key, text in summary.items()}
 
 

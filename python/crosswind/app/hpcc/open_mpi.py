@@ -1,10 +1,10 @@
 """Start an MPI program across nodes: `mpirun` on the first node, a daemon of Open MPI on every other.
 
-`mpirun` starts its daemons through a remote shell. There is none between nodes, and none is needed: a process
-that the agent has started waits in each node for the command line, and what `mpirun` takes for its remote
-shell hands it over through a named pipe, waits, and returns its exit status through another. So every daemon
-is a process of its node with a log of its own, with root and without, and no connection crosses the network
-but those of Open MPI itself.
+`mpirun` starts its daemons through a remote shell, which nodes do not have. Instead, the agent starts a
+process in each node, which waits for a command line. The script that `mpirun` uses as its remote shell sends
+the command line to this process through a named pipe, and gets the exit status through another. So every
+daemon is a process of its node with its own log, with and without root, and only Open MPI's own connections
+use the network.
 """
 
 import os
@@ -18,31 +18,31 @@ from crosswind.testbed.fabric import Process
 from crosswind.testbed.folders import give
 
 _REMOTE_SHELL = "remote-shell"
-# How long daemons may take to end after the program.
+# Time limit for daemons to end after the program.
 _END_S = 2.0
-# In a node: the command line comes, is carried out, and its exit status goes back.
+# In a node: read the command line, run it, and write its exit status.
 _WAIT = 'sh -c "$(cat "$1.command")"; status=$?; echo $status > "$1.status"; exit $status'
-# What mpirun calls: with options of ssh, the node, and the words of a command line. A node whose process is
-# gone would leave it waiting for a reader, so the handing over has a time limit.
+# mpirun calls this with options of ssh, the node, and the words of a command line. The time limit is for a
+# node whose process has ended, since a pipe without a reader blocks.
 _HAND_OVER = """\
 while [ "${1#-}" != "$1" ]; do shift; done
 node=$1; shift
 COMMAND="$*" timeout 10 sh -c 'printf "%s" "$COMMAND" > "$1.command"' sh "$node" || exit
 exit "$(cat "$node.status")"
 """
-# Why each of them:
+# Each option with its reason.
 _OPTIONS = {
-    # Every daemon is started from the first node; otherwise they would start each other.
+    # The first node starts all daemons; otherwise they would start each other.
     "plm_rsh_agent": f"/bin/sh {_REMOTE_SHELL}",
     "plm_rsh_no_tree_spawn": "1",
-    # The daemons stay in the foreground, where their end is seen.
+    # The daemons stay in the foreground, so that their end is noticed.
     "orte_leave_session_attached": "1",
-    # TCP between nodes, shared memory inside one, whatever other transports a build has.
+    # TCP between nodes and shared memory within one, whichever other transports a build has.
     "pml": "ob1",
     "btl": "self,vader,tcp",
     "btl_tcp_if_include": "eth0",
     "oob_tcp_if_include": "eth0",
-    # Ranks poll without end; those that wait give their core to those that have work.
+    # Ranks poll while they wait; with this option they yield their core to ranks with work.
     "mpi_yield_when_idle": "1",
 }
 
@@ -52,8 +52,8 @@ class MpiRun:
 
     Args:
         packages: Open MPI, with `orterun` and `orted`.
-        nodes: the first has `mpirun` and rank 0; ranks fill them one after the other.
-        ranks_per_node: of every node.
+        nodes: the first runs `mpirun` and rank 0; ranks fill the nodes in order.
+        ranks_per_node: number of ranks on every node.
     """
 
     def __init__(
@@ -67,11 +67,11 @@ class MpiRun:
         self._daemons = [self._await_command(node) for node in nodes[1:]]
 
     def start(self, program: Path) -> Process:
-        """Start the program; the process ends when all of its ranks have."""
+        """Start the program; the process ends when all ranks have ended."""
         hosts = ",".join(f"{node}:{self._ranks_per_node}" for node in self._nodes)
         command = [
             self._packages.program("orterun").path,
-            # Every node takes itself for a machine of its own, and would bind its first rank to core 0.
+            # Otherwise each node, which looks like a machine, would bind its first rank to core 0.
             *("--bind-to", "none"),
             "--oversubscribe",
             *("-np", len(self._nodes) * self._ranks_per_node),
@@ -84,10 +84,10 @@ class MpiRun:
         )
 
     def stop(self) -> None:
-        """See that every daemon ends; of one that had failed, `mpirun` has said so and failed too."""
+        """Wait for the end of every daemon; if one had failed, `mpirun` has reported it and failed."""
         deadline = time.monotonic() + _END_S
         for daemon in self._daemons:
-            # All of them have the same time; with one after the other many hung ones would take minutes.
+            # One deadline for all: otherwise many hanging daemons would take minutes.
             if daemon.wait(max(0.0, deadline - time.monotonic())) is None:
                 daemon.stop(0)
 
@@ -104,12 +104,12 @@ class MpiRun:
         root, folder = self._packages.root, str(self._stage.folder)
         return {
             **self._packages.env,
-            # Where a build looks for its own plug-ins and help, which is not where it lies when unpacked.
+            # Where Open MPI finds its plug-ins and help, if it is unpacked.
             **({"OPAL_PREFIX": str(root / "usr")} if root != Path("/") else {}),
-            # One core for each rank, and no settings or sessions in the user's folder.
+            # One core for each rank; no settings or sessions in the home folder of the user.
             "OMP_NUM_THREADS": "1",
             "HOME": folder,
             "TMPDIR": folder,
-            # A plug-in that is not installed, and that nothing here would use.
+            # Silences a warning about a plug-in that is not installed and not needed.
             "PMIX_MCA_pcompress_base_silence_warning": "1",
         }

@@ -1,8 +1,8 @@
-"""`hpccoutf.txt`: what HPCC found, or why it has to be disbelieved.
+"""Read `hpccoutf.txt`: the results of HPCC, or the reason to reject them.
 
-Everything is in one file: a section for each test, and a summary of `key=value` at its end. HPCC ends with
-status 0 also when tests failed, and where it cannot do what its input file asks (a grid of more ranks than
-there are) it takes a size and a grid of its own and calls that a success.
+The file has a section for each test, and a summary of `key=value` at its end. HPCC exits with 0 even if tests
+failed. If it cannot run what its input file requests, such as a grid with more ranks than there are, it takes
+another size and grid and reports success.
 """
 
 import re
@@ -14,7 +14,7 @@ from crosswind.testbed.errors import TestbedError
 
 _SECTION = re.compile(r"Begin of (?P<name>\w+) section\.")
 _CLOCK = re.compile(r"Current time \((?P<epoch>\d+)\) is ")
-# What a test says where it went wrong; numbers other than 0 count.
+# Messages of failed tests; only numbers other than 0 count.
 _WRONG = (
     re.compile(r"Node\(s\) with error [1-9]\d*"),
     re.compile(r"Found [1-9]\d* errors in \d+ locations \(failed\)"),
@@ -23,17 +23,17 @@ _WRONG = (
     re.compile(r"Failed Validation on array .*"),
     re.compile(r"(Failed to allocate|Memory allocation failed).*"),
 )
-# (2/3) N^3 + (3/2) N^2 operations are what HPL divides by its time; both are printed with six digits.
+# HPL divides (2/3) N^3 + (3/2) N^2 operations by its time; rate and time are printed with six digits.
 _OPERATIONS_TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a run of HPCC that passed says of itself.
+    """The output of a run of HPCC in which all tests passed.
 
     Attributes:
-        summary: every key of the summary with its value as text.
-        sections_s: how long each test took, by the clock of the first rank, whole s.
+        summary: every key of the summary, with its value as text.
+        sections_s: how long each test took, by the clock of the first rank, in whole s.
     """
 
     summary: dict[str, str]
@@ -41,9 +41,9 @@ class Report:
 
 
 def read_report(text: str) -> Report:
-    """Return what is in the output file of a run.
+    """Return the content of the output file of a run.
 
-    Raises: TestbedError: the file ends early, or a test failed; says which.
+    Raises: TestbedError: the file ends early, or a test failed; the message names it.
     """
     wrong, sections_s, section = [], {}, "Setup"
     began_s: int | None = None
@@ -69,10 +69,10 @@ def read_report(text: str) -> Report:
 
 
 def check_asked(summary: Mapping[str, str], *, n: int, nb: int, grid: Grid, ranks: int) -> None:
-    """Check that a run did what it was asked for, and that HPL solved the problem that it says it solved.
+    """Check that a run solved the requested problem, and that HPL's rate and time fit to it.
 
-    Raises: TestbedError: another problem, or on other ranks, or a rate and a time that are not those of one
-        matrix of this order; says which.
+    Raises: TestbedError: the problem or the ranks differ, or rate times time is not the number of operations
+        for a matrix of this order; the message says which.
     """
     asked = {"HPL_N": n, "HPL_NB": nb, "HPL_nprow": grid.p, "HPL_npcol": grid.q, "CommWorldProcs": ranks}
     other = [
@@ -81,13 +81,13 @@ def check_asked(summary: Mapping[str, str], *, n: int, nb: int, grid: Grid, rank
         if summary.get(key) != str(value)
     ]
     if other:
-        raise TestbedError(f"hpcc: did something else than was asked: {', '.join(other)}")
+        raise TestbedError(f"hpcc: did not run the requested problem: {', '.join(other)}")
     expected = 2 / 3 * n**3 + 3 / 2 * n**2
     done = float(summary.get("HPL_Tflops", "nan")) * 1e12 * float(summary.get("HPL_time", "nan"))
     if not abs(done / expected - 1) <= _OPERATIONS_TOLERANCE:
         raise TestbedError(
-            f"hpcc: HPL's rate times its time is {done:.6g} operations, and N={n} takes {expected:.6g}; "
-            "its summary cannot be believed"
+            f"hpcc: HPL's rate times its time is {done:.6g} operations, but N={n} takes {expected:.6g}; "
+            "its summary is wrong"
         )
 
 

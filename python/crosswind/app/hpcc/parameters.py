@@ -1,4 +1,4 @@
-"""What HPCC is asked, and whether HPL would cross the network with it."""
+"""The parameters of HPCC, and a check that HPL uses the network with them."""
 
 import math
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from pydantic import Field
 from crosswind.spec.base import SpecModel
 from crosswind.spec.quantities import PositiveDuration
 
-# A matrix element, in bytes: all of HPCC computes in double precision.
+# Of a matrix element: HPCC computes in double precision.
 _ELEMENT_BYTES = 8
 Misfit = tuple[tuple[str | int, ...], str]
 
@@ -22,10 +22,11 @@ class Grid(SpecModel):
 
 
 class HpccParameters(SpecModel):
-    """The size of the problem and how it is spread over ranks."""
+    """The size of the problem, and its distribution over ranks."""
 
     n: Annotated[int, Field(ge=100, le=1_000_000)] = Field(
-        1000, description="Order of HPL's matrix; every other test takes its size from it. 1000 when absent."
+        1000,
+        description="Order of HPL's matrix; the sizes of all other tests follow from it. 1000 when absent.",
     )
     nb: Annotated[int, Field(ge=8, le=1024)] = Field(
         80, description="Blocking factor of HPL and PTRANS; 80 when absent."
@@ -34,28 +35,30 @@ class HpccParameters(SpecModel):
         1, description="MPI ranks on each node; 1 when absent."
     )
     grid: Grid | None = Field(
-        None, description="Process grid of HPL and PTRANS; all ranks, as square as they allow, when absent."
+        None, description="Process grid of HPL and PTRANS; all ranks, as square as possible, when absent."
     )
     longest_ns: PositiveDuration = Field(
-        1_800_000_000_000, alias="longest", description="A trial that takes longer failed; 30min when absent."
+        1_800_000_000_000,
+        alias="longest",
+        description="Time limit of a trial, which fails if it takes longer; 30min when absent.",
     )
 
     def ranks(self, nodes: int) -> int:
-        """Return the number of ranks on so many nodes."""
+        """Return the number of ranks on a number of nodes."""
         return nodes * self.ranks_per_node
 
     def grid_on(self, nodes: int) -> Grid:
-        """Return the process grid on so many nodes."""
+        """Return the process grid on a number of nodes."""
         return self.grid or squarest(self.ranks(nodes))
 
     @property
     def memory_bytes(self) -> int:
-        """What HPL's matrix takes, on all nodes together; the other tests take about as much, one by one."""
+        """Size of HPL's matrix on all nodes together; each of the other tests takes about as much."""
         return _ELEMENT_BYTES * self.n**2
 
 
 def squarest(ranks: int) -> Grid:
-    """Return the grid of exactly so many ranks with the most rows of those with no more rows than columns."""
+    """Return the most square grid of exactly this number of ranks, with no more rows than columns."""
     p = next(rows for rows in range(math.isqrt(ranks), 0, -1) if ranks % rows == 0)
     return Grid(p=p, q=ranks // p)
 
@@ -63,17 +66,17 @@ def squarest(ranks: int) -> Grid:
 def misfits(parameters: HpccParameters, nodes: int) -> Iterator[Misfit]:
     """Yield what would keep HPL from using every node, each with its place in the parameters.
 
-    A grid of fewer ranks than there are is the first ranks', and these fill the nodes one after the other:
-    2 x 2 of eight ranks on each node is a benchmark of the first node that sends nothing, with a rate as
-    plausible as any. Blocks are dealt out to rows and columns of the grid in turn, so a rank also has nothing
-    to do where there are fewer of them than rows or columns.
+    A grid with fewer ranks than there are uses only the first ranks, which fill the nodes in order. With
+    eight ranks on each node, a grid of 2 x 2 uses only the first node and sends nothing, but its rate looks
+    plausible. Blocks are assigned to rows and columns of the grid in turn, so with fewer blocks than rows or
+    columns, some ranks have no work.
     """
     ranks, grid = parameters.ranks(nodes), parameters.grid_on(nodes)
     best = squarest(ranks)
     if grid.p * grid.q != ranks:
         yield (
             ("grid",),
-            f"{grid.p} x {grid.q} is not the {ranks} ranks that there are ({nodes} nodes with "
+            f"{grid.p} x {grid.q} is not the number of ranks, {ranks} ({nodes} nodes with "
             f"{parameters.ranks_per_node}), so HPL would not run on every node; "
             f"write {{p: {best.p}, q: {best.q}}}, or leave it out",
         )
@@ -83,6 +86,6 @@ def misfits(parameters: HpccParameters, nodes: int) -> Iterator[Misfit]:
         yield (
             ("nb",),
             f"{parameters.nb} cuts a matrix of order {parameters.n} into {blocks} blocks a side, fewer than "
-            f"the {widest} of the grid's longer side, so some ranks would have nothing to do; write at most "
+            f"the {widest} of the grid's longer side, so some ranks would have no work; write at most "
             f"{-(-parameters.n // widest)}, or a larger n",
         )

@@ -27,25 +27,24 @@ PORT = 5201
 
 
 class Iperf3Parameters(SpecModel):
-    """How many streams of what kind, how fast and for how long."""
+    """The streams: their number, kind, rate and length."""
 
     streams: Annotated[int, Field(ge=1, le=128)] = Field(
         1, description="Parallel streams, 1 to 128; 1 when absent."
     )
     protocol: Literal["tcp", "udp"] = Field("tcp", description="tcp when absent.")
-    sender: Literal["client", "server"] = Field("client", description="Who sends; client when absent.")
+    sender: Literal["client", "server"] = Field("client", description="The sender; client when absent.")
     rate_bps: Rate = Field(
         None,
         alias="rate",
-        description="Payload of each stream; unlimited when absent, and must be written for UDP.",
+        description="Payload rate of each stream; required for UDP, unlimited for TCP when absent.",
     )
     write_bytes: Size | None = Field(
         None,
         alias="write",
         le=1 << 20,
-        description="Size of a write, for UDP of a packet's payload; when absent iperf3's own: 128KiB, and "
-        "what "
-        "fits into a packet.",
+        description="Size of a write, for UDP of a packet's payload; iperf3's own when absent: 128KiB for "
+        "TCP, what fits into a packet for UDP.",
     )
     congestion_control: str | None = Field(
         None, pattern="^[a-z0-9_]+$", description="Of the sender; the topology's when absent."
@@ -62,17 +61,21 @@ class Iperf3Parameters(SpecModel):
         whole_seconds("iperf3", duration=self.duration_ns, warm_up=self.warm_up_ns)
         if self.protocol == "udp" and "rate_bps" not in self.model_fields_set:
             raise ValueError(
-                "has UDP without a rate, which iperf3 takes for 1 Mbit/s; write rate: 100Mbit/s, or rate: "
+                "has UDP without a rate, which iperf3 reads as 1 Mbit/s; write rate: 100Mbit/s, or rate: "
                 "unlimited"
             )
         if self.protocol == "udp" and self.warm_up_ns:
             raise ValueError(
-                "has UDP with a warm_up, whose losses iperf3 counts as measured ones; write warm_up: 0s"
+                "has UDP with a warm_up, but iperf3 counts its losses as measured; write warm_up: 0s"
             )
         if self.protocol == "udp" and self.congestion_control is not None:
-            raise ValueError("has congestion_control, and UDP has none; leave it out, or write protocol: tcp")
+            raise ValueError(
+                "has congestion_control, which UDP does not have; leave it out, or write protocol: tcp"
+            )
         if self.protocol == "udp" and (self.write_bytes or 0) > 65_507:
-            raise ValueError(f"has write {self.write_bytes}B, and a UDP packet holds 65507B at most")
+            raise ValueError(
+                f"has write {self.write_bytes}B, but a UDP packet holds at most 65507B; write less"
+            )
         return self
 
 
@@ -101,7 +104,7 @@ class Iperf3(ClientServer):
             return (GOODPUT, Figure("lost", "share", "1", "lost", "lower"), FAIRNESS)
         retransmits = Figure("retransmits", "count", "count", "retransmits", "lower")
         if self.parameters.sender == "server":
-            # iperf3 says nothing of the server's round trips.
+            # iperf3 does not report the round trips of the server.
             return (GOODPUT, retransmits, FAIRNESS)
         return (GOODPUT, retransmits, Figure("rtt", "mean", "ns", "round trip", "lower"), FAIRNESS)
 
@@ -120,7 +123,7 @@ class Iperf3(ClientServer):
             *("-P", asked.streams),
             *(("-u",) if asked.protocol == "udp" else ()),
             *(("-R",) if asked.sender == "server" else ()),
-            # To iperf3 a rate of 0 is no limit, and no rate at all is 1 Mbit/s for UDP.
+            # For iperf3 a rate of 0 means no limit, and UDP without a rate means 1 Mbit/s.
             *("-b", asked.rate_bps or 0),
             *(("-l", asked.write_bytes) if asked.write_bytes is not None else ()),
             *(("-C", asked.congestion_control) if asked.congestion_control is not None else ()),
@@ -170,7 +173,7 @@ def _metrics(report: Report, asked: Iperf3Parameters) -> list[Metric]:
     lost = [stream.lost_share for stream in report.streams if stream.lost_share is not None]
     jitter = [stream.jitter_ms for stream in report.streams if stream.jitter_ms is not None]
     if lost and jitter:
-        # Streams have one rate, so the mean of their shares is the share of all.
+        # All streams have the same rate, so the mean of their shares is the share of all.
         metrics += [
             Metric(receiver, "lost", "1", "share", sum(lost) / len(lost)),
             Metric(receiver, "jitter", "ns", "mean", 1e6 * sum(jitter) / len(jitter)),

@@ -1,7 +1,7 @@
 """What `iperf3 --json` prints, as numbers. Pure.
 
-iperf3 exits with 0 and a report that says `error`, and after a lost peer the rest of such a report has
-lengths such as the machine's uptime: an error is looked for before anything is believed.
+iperf3 may exit with 0 and a report with an `error`. After its peer was lost, the rest of such a report has
+lengths such as the machine's uptime. So the error is checked first.
 """
 
 import json
@@ -16,14 +16,14 @@ Raw = dict[str, Any]
 
 @dataclass(frozen=True)
 class Stream:
-    """One stream; None where iperf3 does not say.
+    """One stream; None if iperf3 does not report a value.
 
     Attributes:
         received_bps: payload that reached the receiver, bit/s.
         retransmits: segments, TCP.
-        rtt_us: mean, least and greatest of the sender's samples, us; TCP, and not with the server as sender.
+        rtt_us: mean, least and greatest of the sender's samples; only TCP with the client as sender.
         lost_share: of the packets, in [0, 1]; UDP.
-        jitter_ms: of the packets' spacing (RFC 3550), ms; UDP.
+        jitter_ms: of the packets' spacing (RFC 3550); UDP.
     """
 
     received_bps: float
@@ -38,10 +38,10 @@ class Report:
     """A whole run.
 
     Attributes:
-        seconds: that were measured, s.
+        seconds: length of the measurement, s.
         received_bytes: payload that reached the receiver, of all streams together, B.
         received_bps: likewise, bit/s.
-        client_cpu: processor time in multiples of one processor.
+        client_cpu: CPU time per time; 1 is one core.
         server_cpu: likewise.
     """
 
@@ -57,7 +57,7 @@ class Report:
 def parse_report(printed: str) -> Report:
     """Read a report of a client.
 
-    Raises: OutputError: it is cut off, says an error, or lacks what every result has.
+    Raises: OutputError: it is cut off, has an error, or lacks a value that every result has.
     """
     raw = _object(printed)
     if (said := raw.get("error")) is not None:
@@ -71,7 +71,7 @@ def parse_report(printed: str) -> Report:
 
 
 def error_of(printed: str) -> str | None:
-    """Return the error that a report tells of, None if it tells of none or is no report."""
+    """Return the error in a report; None if it has none, or is no report."""
     try:
         said = _object(printed).get("error")
     except OutputError:
@@ -112,7 +112,7 @@ def _report(raw: Raw) -> Report:
 
 def _tcp(stream: Raw) -> Stream:
     sender = stream["sender"]
-    # With the server as sender the client does not learn its samples, and prints 0.
+    # If the server sends, the client does not get its samples and prints 0.
     rtt = tuple(float(sender.get(f"{which}_rtt", 0)) for which in ("mean", "min", "max"))
     return Stream(
         received_bps=stream["receiver"]["bits_per_second"],
@@ -124,7 +124,7 @@ def _tcp(stream: Raw) -> Stream:
 
 
 def _udp(stream: Raw) -> Stream:
-    # `bytes` of a stream are what was sent, whichever side's report it is; only losses are the receiver's.
+    # `bytes` of a stream were sent, in the reports of both sides; only losses are counted by the receiver.
     lost_share = stream["lost_packets"] / stream["packets"] if stream["packets"] else 0.0
     return Stream(
         received_bps=stream["bits_per_second"] * (1 - lost_share),

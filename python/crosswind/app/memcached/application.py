@@ -1,4 +1,4 @@
-"""memcached as an application: Debian's server, filled once in every trial, and our load generator."""
+"""memcached as an application: Debian's server, filled in every trial, and our load generator."""
 
 from collections.abc import Collection
 from typing import Annotated, ClassVar, Literal
@@ -20,17 +20,17 @@ SERVER, CLIENT = "server", "client"
 PORT = 11211
 MEMCACHED = DebianPackages("memcached", packages=("memcached",), programs=("memcached",))
 
-# Filling goes on at about 400,000 keys a second here; a tenth of that is slow, and still an end.
+# Measured: about 400,000 keys per second. The time limit allows for a tenth of that.
 _KEYS_PER_S_MIN = 40_000
-# Our own connections beside those of the load: the ones that fill it.
+# For the connections that fill the server, in addition to those of the load.
 _SPARE_CONNECTIONS = 16
 _MIB = 1 << 20
 
 
 class MemcachedParameters(Pace):
-    """How much is stored, what is asked of it, by how many, how often and for how long."""
+    """The stored keys, and the requests: their mix, connections, rate and for how long they are sent."""
 
-    # Not `keys`: whatever has an attribute of that name is taken for a mapping by `dict`.
+    # Not `keys`: `dict` treats every object with an attribute of that name as a mapping.
     key_count: Annotated[int, Field(ge=1, le=100_000_000)] = Field(
         100_000,
         alias="keys",
@@ -39,17 +39,17 @@ class MemcachedParameters(Pace):
     memory_bytes: Size = Field(
         256 * _MIB,
         alias="memory",
-        description="Memory of the server for items; what does not fit is evicted and then an error. "
-        "256MiB when absent.",
+        description="Memory of the server for items. Items that do not fit are evicted; a GET for them is an "
+        "error. 256MiB when absent.",
     )
     threads: Annotated[int, Field(ge=1, le=64)] = Field(
         2, description="Worker threads of the server; 2 when absent."
     )
     sets: Share = Field(
-        0.033, description="Share of SETs among the requests; 3.3% when absent, one to 30 GETs."
+        0.033, description="Share of SETs among the requests; when absent 3.3%, one SET per 30 GETs."
     )
     protocol: Literal["text", "binary"] = Field(
-        "text", description="How the client speaks to the server; text when absent."
+        "text", description="Protocol between client and server; text when absent."
     )
     connections: Annotated[int, Field(ge=1, le=1000)] = Field(
         4, description="Connections of the client, each with at most one request in flight; 4 when absent."
@@ -127,5 +127,5 @@ class Memcached(Application):
         return f"{stage.fabric.nodes[SERVER].address}:{PORT}"
 
     def _fill(self, stage: Stage, keys: int) -> list[object]:
-        """Return the command that stores the first keys; the same contents in every trial."""
+        """Return the command that stores the first keys, with the same contents in every trial."""
         return [find_binary(LOAD), "memcached-prepare", "--server", self._address(stage), "--keys", keys]

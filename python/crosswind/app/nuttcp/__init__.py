@@ -1,4 +1,4 @@
-"""nuttcp as an application: parallel transfers of TCP or UDP, each by a process of its own."""
+"""nuttcp as an application: parallel transfers of TCP or UDP, each by a separate process."""
 
 from crosswind.app.nuttcp.application import Nuttcp, NuttcpParameters
 

@@ -1,8 +1,8 @@
 """nuttcp between two nodes: parameters, command lines, metrics.
 
-Every transfer has a process of its own at either end, as in the study that used nuttcp (Venzano and
-Michiardi, EURECOM RR-13-287): with parallel streams in one process nuttcp tells their sum only. A server of
-nuttcp 6 takes one transfer at a time, so each has its own port.
+Every transfer has a separate process at each end, as in the study that used nuttcp (Venzano and Michiardi,
+EURECOM RR-13-287): for parallel streams in one process, nuttcp reports only their sum. A server of nuttcp 6
+accepts one transfer at a time, so each transfer has its own port.
 """
 
 import re
@@ -29,11 +29,11 @@ from crosswind.spec.quantities import PositiveDuration, Rate, Size
 from crosswind.testbed.fabric import Process
 
 CONTROL_PORT = 7000
-# Away from the control ports: a server of nuttcp 6 refuses to listen where data might go.
+# Not near the control ports: a server of nuttcp 6 refuses to listen on a port that data may use.
 DATA_PORT = 8000
 BPS_STEP = 1000
-# Starts all, waits for all, prints all. What they print is kept apart until the end, so that no line of one
-# breaks into a line of another.
+# Starts all clients, waits for all, then prints all outputs, which are in separate files until then: so lines
+# of one client do not interrupt those of another.
 _ALL_CLIENTS = """
 server=$1; shift
 number=0; pids=; status=0
@@ -53,37 +53,37 @@ exit $status
 
 
 def all_clients(control_port: int, data_port: int) -> str:
-    """Return a shell script that runs clients side by side, each with ports of its own from these on.
+    """Return a shell script that runs clients in parallel, each with its own ports, from these upwards.
 
-    Its $0 is how many, $1 the address of the servers, and the rest the command.
+    $0 is the number of clients, $1 the address of the servers, and the rest is the command.
     """
     return _ALL_CLIENTS % (control_port, data_port)
 
 
 class NuttcpParameters(SpecModel):
-    """How many transfers of what kind, how fast and for how long."""
+    """The transfers: their number, kind, rate and length."""
 
     streams: Annotated[int, Field(ge=1, le=128)] = Field(
         1, description="Parallel transfers, 1 to 128; 1 when absent."
     )
     protocol: Literal["tcp", "udp"] = Field("tcp", description="tcp when absent.")
-    sender: Literal["client", "server"] = Field("client", description="Who sends; client when absent.")
+    sender: Literal["client", "server"] = Field("client", description="The sender; client when absent.")
     rate_bps: Rate = Field(
         None,
         alias="rate",
-        description="Payload of each transfer, in whole kbit/s; unlimited when absent. nuttcp 6 keeps it by"
-        " spinning.",
+        description="Payload rate of each transfer, in whole kbit/s; unlimited when absent. nuttcp 6 uses a "
+        "busy loop to pace it.",
     )
     write_bytes: Size | None = Field(
         None,
         alias="write",
         ge=32,
         le=1 << 20,
-        description="Size of a write, for UDP of a packet's payload; when absent nuttcp's own: 64KiB and "
-        "8KiB.",
+        description="Size of a write, for UDP of a packet's payload; nuttcp's default when absent: 64KiB for "
+        "TCP, 8KiB for UDP.",
     )
     duration_ns: PositiveDuration = Field(
-        alias="duration", description="How long each sends, in whole seconds; there is no warm-up."
+        alias="duration", description="Length of each transfer, in whole seconds; there is no warm-up."
     )
 
     @model_validator(mode="after")
@@ -91,16 +91,18 @@ class NuttcpParameters(SpecModel):
         whole_seconds("nuttcp", duration=self.duration_ns)
         if self.rate_bps is not None and self.rate_bps % BPS_STEP:
             raise ValueError(
-                f"has rate {self.rate_bps}bit/s, and nuttcp counts in kbit/s; "
+                f"has rate {self.rate_bps}bit/s, but nuttcp counts in kbit/s; "
                 f"write rate: {self.rate_bps // BPS_STEP + 1}kbit/s"
             )
         if self.protocol == "udp" and (self.write_bytes or 0) > 65_507:
-            raise ValueError(f"has write {self.write_bytes}B, and a UDP packet holds 65507B at most")
+            raise ValueError(
+                f"has write {self.write_bytes}B, but a UDP packet holds at most 65507B; write less"
+            )
         return self
 
 
 class Nuttcp(ClientServer):
-    """Servers of nuttcp on the node `server`, as many clients on the node `client`."""
+    """Servers of nuttcp on the node `server`, and as many clients on the node `client`."""
 
     name = "nuttcp"
     tool = DebianPackages("nuttcp", packages=("nuttcp",), programs=("nuttcp",))
@@ -112,7 +114,7 @@ class Nuttcp(ClientServer):
     def figures(self) -> tuple[Figure, ...]:
         if self.parameters.protocol == "udp":
             return (GOODPUT, Figure("lost", "share", "1", "lost", "lower"), FAIRNESS)
-        # nuttcp says 0 whatever happens (output.py), so this is the emulator's count.
+        # nuttcp always reports 0 (output.py), so this is the count of the emulator.
         return (
             GOODPUT,
             Figure("retransmissions", "count", "count", "retransmits", "lower"),
@@ -127,7 +129,7 @@ class Nuttcp(ClientServer):
         ]
         program, address = self.program(), stage.fabric.nodes["server"].address
         for number, server in zip(numbers, servers, strict=True):
-            # One buffer: it listens when a transfer succeeds, and it says so in no other way.
+            # A transfer of one buffer shows that the server listens; nothing else does.
             ports = ["-P", CONTROL_PORT + number, "-p", DATA_PORT + number]
             stage.fabric.probe(
                 "client",
@@ -175,11 +177,11 @@ class _NuttcpLoad(ToolLoad):
 
 
 def parse_all(printed: str, streams: int, asked_s: int) -> list[Transfer]:
-    """Read what all clients printed, each behind a line `stream N`.
+    """Read the output of all clients, each after a line `stream N`.
 
     Args:
-        asked_s: how long each was to send, s.
-    Raises: OutputError: one of them has no result, or ended too early; the text says which.
+        asked_s: requested length of each transfer, s.
+    Raises: OutputError: a client has no result, or ended too early; the message names it.
     """
     said = by_stream(printed)
     transfers = []
@@ -188,7 +190,7 @@ def parse_all(printed: str, streams: int, asked_s: int) -> list[Transfer]:
             transfer = parse_transfer(said.get(number, ""))
         except OutputError as error:
             raise OutputError(f"stream {number}: {error}") from error
-        # A transfer may take much longer, until what is in its buffers has arrived, but never less.
+        # A transfer may take much longer, until its buffers are empty, but never less.
         if transfer.seconds < 0.9 * asked_s:
             raise OutputError(f"stream {number}: nuttcp: ended after {transfer.seconds:.3g} s of {asked_s} s")
         transfers.append(transfer)
@@ -196,7 +198,7 @@ def parse_all(printed: str, streams: int, asked_s: int) -> list[Transfer]:
 
 
 def by_stream(printed: str) -> dict[int, str]:
-    """Return what each client printed, of what all did."""
+    """Return the output of each client from that of all."""
     parts = re.split(r"^stream (\d+)\n", printed, flags=re.MULTILINE)[1:]
     return {int(number): text for number, text in zip(parts[::2], parts[1::2], strict=True)}
 
@@ -204,8 +206,8 @@ def by_stream(printed: str) -> dict[int, str]:
 def _metrics(transfers: list[Transfer], asked: NuttcpParameters) -> list[Metric]:
     receiver = "server" if asked.sender == "client" else "client"
     rates_bps = [transfer.received_bps for transfer in transfers]
-    # All began together, within what starting the processes takes. Over the time of the longest their bytes
-    # are a rate that the line can carry; the sum of their own rates need not be (README.md).
+    # All begin together, except for the time to start the processes. Their bytes, divided by the time of the
+    # longest, are a rate that the link can carry; the sum of their own rates may be higher (README.md).
     longest_s = max(transfer.seconds for transfer in transfers)
     total_bps = sum(transfer.received_bytes for transfer in transfers) * 8 / longest_s
     metrics = goodput_metrics(receiver, total_bps, rates_bps)

@@ -1,9 +1,9 @@
-"""What `nuttcp -fparse` prints, as numbers. Pure.
+"""Read the output of `nuttcp -fparse`. Pure.
 
-One line of `key=value` pairs for the whole transfer. nuttcp's mega is 2^20 bytes, but 10^6 bits. Errors are
-printed on standard error, by the client among them some that do not change its exit status: a transfer
-without its line has no result. `retrans` is not read: nuttcp 6.1.2 prints 0 whatever happens
-(captured/tcp-policed.txt: none of 386).
+The output has one line of `key=value` pairs for the whole transfer. In nuttcp, mega means 2^20 for bytes but
+10^6 for bits. Errors are printed on standard error, and some do not change the client's exit status; a
+transfer without its line has no result. `retrans` is ignored: nuttcp 6.1.2 always prints 0
+(captured/tcp-policed.txt: 0 instead of 386).
 """
 
 import re
@@ -18,14 +18,14 @@ _PAIR = re.compile(r"(\w+)=([-+0-9.eE]+)")
 
 @dataclass(frozen=True)
 class Transfer:
-    """One transfer, from its first byte to the arrival of its last; None where nuttcp does not say.
+    """One transfer, from its first byte to the arrival of its last; None if nuttcp does not report a value.
 
     Attributes:
         seconds: its length, s.
         received_bytes: payload that reached the receiver, B.
-        sender_cpu: processor time in multiples of one processor, in whole hundredths.
+        sender_cpu: CPU time per time, in whole hundredths; 1 is one core.
         receiver_cpu: likewise.
-        rtt_ms: of the handshake, in steps of 10 us; TCP with the client as sender.
+        rtt_ms: of the handshake, in steps of 10 us; only TCP with the client as sender.
         lost_share: of the packets, in [0, 1]; UDP.
     """
 
@@ -45,7 +45,7 @@ class Transfer:
 def parse_intervals(printed: str) -> list[tuple[float, float]]:
     """Read the intervals that a client with `-i` printed: length in s, and bytes that arrived.
 
-    The rate has more digits than the length, which is as it is where nothing arrived.
+    Lengths are computed from rates, which have more digits, except in intervals without data.
     """
     lines = [dict(_PAIR.findall(line)) for line in printed.splitlines()]
     rows = [[float(line[key]) for key in _INTERVAL] for line in lines if "real_sec" in line]
@@ -56,11 +56,11 @@ def parse_intervals(printed: str) -> list[tuple[float, float]]:
 
 
 def parse_transfer(printed: str) -> Transfer:
-    """Read what a client printed.
+    """Read the output of a client.
 
-    Raises: OutputError: there is no result.
+    Raises: OutputError: it has no result.
     """
-    # With the end of its line: a number that was cut off looks like another one.
+    # Only whole lines: a number that was cut off looks like another number.
     lines = [dict(_PAIR.findall(line)) for line in printed.splitlines(keepends=True) if line.endswith("\n")]
     total = next((line for line in lines if "real_seconds" in line), None)
     if total is None:
@@ -68,9 +68,7 @@ def parse_transfer(printed: str) -> Transfer:
     try:
         return _transfer(total)
     except KeyError as error:
-        raise OutputError(
-            f"nuttcp: its result has no {error}; is its version another than 6 to 8?"
-        ) from error
+        raise OutputError(f"nuttcp: its result has no {error}; its version must be 6 to 8") from error
 
 
 def _transfer(total: dict[str, str]) -> Transfer:

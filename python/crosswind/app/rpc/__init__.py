@@ -1,7 +1,7 @@
 """Requests and responses of a chosen size between two nodes.
 
-The smallest distributed application: no storage, no replication, nothing to install. What it shows of a
-network is not hidden behind a database, and where nothing can be installed it still runs.
+The smallest distributed application: no storage, no replication, nothing to install. No database hides the
+effects of the network, and it runs on every machine.
 """
 
 from collections.abc import Collection
@@ -22,7 +22,7 @@ PORT = 7077
 
 
 class RpcParameters(Pace):
-    """What is asked, by how many, how often and for how long."""
+    """The requests: their size, connections, rate and for how long they are sent."""
 
     request_bytes: Size = Field(100, alias="request", description="Size of a request; 100B when absent.")
     response_bytes: Size = Field(1000, alias="response", description="Size of a response; 1kB when absent.")

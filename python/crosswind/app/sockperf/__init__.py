@@ -1,4 +1,4 @@
-"""sockperf as an application: round trips of single messages, all of them kept."""
+"""sockperf as an application: round trips of single messages, all of them recorded."""
 
 from crosswind.app.sockperf.application import Sockperf, SockperfParameters
 

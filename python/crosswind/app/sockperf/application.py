@@ -19,20 +19,20 @@ from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration,
 from crosswind.testbed.fabric import Process
 
 PORT = 11111
-# What sockperf itself leaves out of its log, at the start and (rounded up) at the end.
+# sockperf does not log its first messages and (rounded up) its last ones.
 LEFT_OUT_FIRST_NS = 400_000_000
 LEFT_OUT_LAST_NS = 100_000_000
-# It measures its clock for about 2 s before it starts; a busy machine makes that longer.
+# It calibrates its clock for about 2 s before it starts, longer on a busy machine.
 CALIBRATION_S = 15.0
-# In a closed loop a round trip sets the pace. sockperf sets aside memory for every message that it might
-# send: by default 600 000 a second, which is 2 GB a minute. A round trip between nodes takes far more than 10
-# us.
+# In a closed loop the round trip sets the pace. sockperf allocates memory for every message that it may send:
+# by default 600 000 per second, which is 2 GB per minute. A round trip between nodes takes far more than
+# 10 us.
 CLOSED_LOOP_PER_S = 100_000
 LOG = "messages.csv"
 
 
 class SockperfParameters(SpecModel):
-    """Which messages, how often and for how long."""
+    """The messages: their size, rate and for how long they are sent."""
 
     protocol: Literal["tcp", "udp"] = Field("udp", description="udp when absent.")
     message_bytes: Size = Field(
@@ -44,19 +44,18 @@ class SockperfParameters(SpecModel):
     )
     rate: OperationRate | None = Field(
         None,
-        description="Messages per second, sent whether or not answers come (under-load); when absent each "
-        "message "
-        "waits for the answer before it (ping-pong).",
+        description="Messages per second, sent without waiting for answers (under-load); when absent, each "
+        "message waits for the answer to the one before it (ping-pong).",
     )
     duration_ns: PositiveDuration = Field(alias="duration", description="Length of the measured phase.")
     warm_up_ns: Duration = Field(
-        NS_PER_S, alias="warm_up", description="Before the measured phase, 400ms at least; 1s when absent."
+        NS_PER_S, alias="warm_up", description="Before the measured phase, at least 400ms; 1s when absent."
     )
 
     @model_validator(mode="after")
     def _is_possible(self) -> "SockperfParameters":
         if self.warm_up_ns < LEFT_OUT_FIRST_NS:
-            raise ValueError("has a warm_up that sockperf cannot shorten below its own; write warm_up: 400ms")
+            raise ValueError("has a warm_up shorter than sockperf's own; write warm_up: 400ms")
         return self
 
 
@@ -66,9 +65,9 @@ class Sockperf(ClientServer):
     name = "sockperf"
     tool = DebianPackages("sockperf", packages=("sockperf",), programs=("sockperf",))
     requirements = (tool,)
-    summary = "round trips of single messages over UDP or TCP, all kept (sockperf)"
+    summary = "round trips of single messages over UDP or TCP, all recorded (sockperf)"
     Parameters = SockperfParameters
-    # Two seconds are sockperf's own, for its clock.
+    # Two seconds are for sockperf's calibration of its clock.
     overhead_s = 5.0
     parameters: SockperfParameters
 
@@ -149,10 +148,10 @@ def write_operations(
     """Write the round trips as a file of operations (docs/reference/contracts.md, section 4).
 
     Args:
-        began_ns: instant from which sockperf counts: the start of its process, within some ms. Differences
-            are exact, which is what latencies are made of.
+        began_ns: instant from which sockperf counts: the start of its process, within a few ms. Latencies
+            are differences, which are exact.
     """
-    # The first that is logged was sent when sockperf's own warm-up was over.
+    # The first logged message was sent when sockperf's own warm-up was over.
     start_ns = min(round_trip.sent_ns for round_trip in round_trips) - LEFT_OUT_FIRST_NS + asked.warm_up_ns
     end_ns = start_ns + asked.duration_ns
     with path.open("w") as file:

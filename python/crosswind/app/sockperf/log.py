@@ -1,8 +1,7 @@
-"""What sockperf prints and its full log, as numbers. Pure.
+"""Read the output of sockperf and its full log. Pure.
 
-sockperf exits with 0 whether or not anything answered; colours its output; and prints half a round trip as
-"latency". The full log has the instants at both ends of every round trip, from which latencies here are whole
-round trips.
+sockperf exits with 0 even if nothing answered, colours its output, and prints half of a round trip as
+"latency". The full log has the start and the end of every round trip; here a latency is a whole round trip.
 """
 
 import re
@@ -24,12 +23,12 @@ _COMPLAINT = re.compile(r"^sockperf: (?:ERROR: (.*)|(No .*))$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Summary:
-    """What sockperf counted: in the whole run, and without its first 400 ms and its end ("valid").
+    """The counts of sockperf; its "valid" part is the run without its first 400 ms and its end.
 
     Attributes:
         seconds: length of the whole run, s.
         sent: messages of the valid part.
-        dropped: messages of the valid part that nobody answered.
+        dropped: messages of the valid part without an answer.
     """
 
     seconds: float
@@ -40,16 +39,16 @@ class Summary:
 
 
 class RoundTrip(NamedTuple):
-    """One message and its answer, in ns from a start that sockperf alone knows."""
+    """One message and its answer, in ns since the start of sockperf's clock."""
 
     sent_ns: int
     received_ns: int
 
 
 def parse_summary(printed: str) -> Summary:
-    """Read what a client printed.
+    """Read the output of a client.
 
-    Raises: OutputError: it complained, or did not come to its statistics.
+    Raises: OutputError: it has an error, or no statistics.
     """
     if (complaint := complaint_of(printed)) is not None:
         raise OutputError(complaint)
@@ -57,18 +56,18 @@ def parse_summary(printed: str) -> Summary:
     total, valid, amiss = _TOTAL.search(text), _VALID.search(text), _AMISS.search(text)
     if total is None or valid is None or amiss is None:
         last = (text.strip().splitlines() or ["nothing"])[-1]
-        raise OutputError(f"sockperf: printed no statistics; its last words: {last}")
+        raise OutputError(f"sockperf: printed no statistics; its last line: {last}")
     return Summary(float(total[1]), int(valid[2]), int(amiss[1]), int(amiss[2]), int(amiss[3]))
 
 
 def complaint_of(printed: str) -> str | None:
-    """Return what sockperf complains of, None if it does not."""
+    """Return the error that sockperf printed; None if there is none."""
     found = _COMPLAINT.search(plain(printed))
     return None if found is None else f"sockperf: {(found[1] or found[2]).strip()}"
 
 
 def parse_log(lines: Iterable[str]) -> list[RoundTrip]:
-    """Read a full log line by line: only the round trips take memory.
+    """Read a full log line by line, so that only the round trips need memory.
 
     Raises: OutputError: it is cut off, or has no header.
     """
@@ -91,6 +90,6 @@ def plain(printed: str) -> str:
 
 
 def _ns(seconds: str) -> int:
-    """Return nanoseconds from decimal seconds with nine digits; a float would round from a day on."""
+    """Return nanoseconds from decimal seconds with nine digits; a float would round after a day."""
     whole, _, fraction = seconds.strip().partition(".")
     return int(whole) * 1_000_000_000 + int(fraction.ljust(9, "0")[:9])

@@ -1,4 +1,4 @@
-"""Spark as an application: which nodes it needs, and its cluster and driver in a trial."""
+"""Spark as an application: the nodes that it needs, and its cluster and driver in a trial."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import ClassVar
@@ -16,9 +16,9 @@ from crosswind.app.spark.tables import Tables
 from crosswind.spec.declared import Figure
 from crosswind.testbed.errors import TestbedError
 
-# In all; a process that hangs is killed then.
+# Of all processes together; one that hangs is then killed.
 STOP_S = 2.0
-# A table of a report has no room for more.
+# The tables of a report have no room for more.
 QUERIES_SHOWN = 5
 
 
@@ -68,7 +68,7 @@ class Spark(Application):
     ) -> Iterator[tuple[tuple[str | int, ...], str]]:
         workers = len(workers_of(nodes))
         if parameters.storage == "hdfs" and parameters.replicas > workers:
-            yield ("replicas",), f"{parameters.replicas} is more than the {workers} workers that keep blocks"
+            yield ("replicas",), f"{parameters.replicas} is more than the {workers} workers that store blocks"
 
     def demand(self, nodes: Collection[str]) -> Demand:
         asked = self.parameters
@@ -76,7 +76,7 @@ class Spark(Application):
             memory_bytes=len(workers_of(nodes)) * asked.memory_bytes,
             work_bytes=asked.trial_bytes,
             kept_bytes=asked.tables_bytes,
-            remedy="write less `memory` and a smaller size",
+            remedy="write less `memory` or a smaller size",
         )
 
     def is_prepared(self, nodes: Collection[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Wait for what a process says when it is ready."""
+"""Wait for the output of a process that shows that it is ready."""
 
 import time
 from collections.abc import Sequence
@@ -14,12 +14,12 @@ POLL_S = 0.02
 def await_text(
     process: Process, output: Path, text: str, timeout_s: float, alive: Sequence[Process] = ()
 ) -> None:
-    """Return when the output of a process has the text in it.
+    """Return when the output of a process contains the text.
 
     Args:
         output: its standard output or standard error.
-        alive: processes that must stay up meanwhile, beside this one.
-    Raises: TestbedError: one of them ended, or the text was not there within `timeout_s`.
+        alive: other processes that must not end meanwhile.
+    Raises: TestbedError: a process ended, or the text did not appear within `timeout_s`.
     """
     deadline = time.monotonic() + timeout_s
     while text not in printed(output).text:

@@ -1,7 +1,7 @@
 """A standalone Spark cluster: the master on `master`, a worker with one executor on each of the other nodes.
 
-Everything is started with the class that Spark's own scripts start, as the account of the application, with a
-bounded heap, and with every file below the folder of the trial.
+Each process runs the class that Spark's own scripts start, as the account of the application, with a bounded
+heap. All files are below the folder of the trial.
 """
 
 import re
@@ -18,11 +18,11 @@ from crosswind.testbed.fabric import Process
 MASTER = "master"
 MASTER_PORT = 7077
 WORKER_PORT = 7078
-# A Java virtual machine on a busy machine takes seconds; a minute and a half is stuck.
+# On a busy machine a Java virtual machine takes seconds to start; one that takes 90 s hangs.
 READY_S = 90.0
 # Nothing in /tmp.
 JAVA_OPTIONS = "-XX:-UsePerfData -Djava.io.tmpdir={scratch}"
-# Daemons that only pass messages are not worth an optimising compiler, nor threads for their garbage.
+# Daemons only pass messages: they need neither an optimising compiler nor threads for garbage collection.
 DAEMON_OPTIONS = f"{JAVA_OPTIONS} -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 DAEMON_MEMORY = "256m"
 
@@ -37,7 +37,7 @@ class Cluster:
     """Master and workers of one trial.
 
     Args:
-        cores, memory_bytes: what each worker gives to its executor.
+        cores, memory_bytes: of the executor of each worker.
     """
 
     def __init__(self, stage: Stage, cores: int, memory_bytes: int) -> None:
@@ -49,13 +49,13 @@ class Cluster:
 
     @property
     def url(self) -> str:
-        """The address of the master as a driver writes it."""
+        """The URL of the master, for drivers."""
         return f"spark://{MASTER}:{MASTER_PORT}"
 
     def start(self) -> None:
         """Start master and workers; return when the master is ready.
 
-        Workers get ready beside the driver, which waits for an executor on each of them.
+        Workers start up while the driver does; the driver waits for an executor on each of them.
         """
         ports = ("--host", MASTER, "--port", MASTER_PORT, "--webui-port", 0)
         master = self._daemon(MASTER, "master", "org.apache.spark.deploy.master.Master", ports)
@@ -64,7 +64,7 @@ class Cluster:
             self._worker(node)
 
     def keep_logs(self) -> None:
-        """Copy the outputs of the executors, which the workers keep in the folder of the trial."""
+        """Copy the outputs of the executors from the folder of the trial to the logs."""
         for process in self.processes:
             for output in sorted(self._folder(process.node).glob("app-*/*/std*")):
                 name = f"executor-{output.parent.name}.{output.name[3:]}"
@@ -75,7 +75,7 @@ class Cluster:
         return self._folder(node) / "scratch"
 
     def environment(self, node: str) -> dict[str, str]:
-        """Return what every process of Spark on a node needs."""
+        """Return the environment of every process of Spark on a node."""
         return {
             **programs.environment(),
             "SPARK_LOCAL_IP": self._stage.fabric.nodes[node].address,

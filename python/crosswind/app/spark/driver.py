@@ -24,17 +24,17 @@ CLIENT = "client"
 DRIVER_MEMORY = "1g"
 # Workers and executors start beside the driver.
 EXECUTORS_S = 90.0
-# Executors, input and warm-up; of the largest inputs.
+# For executors, input and warm-up, with the largest inputs.
 READY_S = 7200.0
 LONGEST_S = 7200.0
 BEGIN_S = 10.0
 _MIB = 1 << 20
-# The warm-up is for compilers and connections, which a tenth of the input does as well.
+# The warm-up is for compilers and connections; a tenth of the input is enough.
 _WARM_UP_PART = 10
 
 
 class Driver(Load):
-    """The program `jobs/driver.py` on the client; it is up, warm and has its input once `start` returns."""
+    """The program `jobs/driver.py` on the client; once `start` returns, it is warm and has its input."""
 
     longest_s = LONGEST_S
 
@@ -51,7 +51,7 @@ class Driver(Load):
         self._events = stage.folder / "events"
 
     def start(self) -> None:
-        """Start the driver; return when it waits for the word to begin."""
+        """Start the driver; return when it waits for the signal to begin."""
         stage, folder = self._stage, self._stage.folder / CLIENT
         for made in (folder, self._cluster.scratch(CLIENT), self._events):
             make_folder(stage, made)
@@ -65,7 +65,7 @@ class Driver(Load):
         await_text(self.process, self.process.stdout, "ready\n", READY_S, self._cluster.processes)
 
     def begin(self) -> None:
-        """Give the word to begin."""
+        """Signal the driver to begin."""
         self._begin.touch()
 
     def await_measured_phase(self) -> None:
@@ -74,7 +74,9 @@ class Driver(Load):
             if self.process.wait(0.005) is not None:
                 return
             if time.monotonic() > deadline:
-                raise TestbedError(f"{self.process}: did not begin within {BEGIN_S:g} s of the word to begin")
+                raise TestbedError(
+                    f"{self.process}: did not begin within {BEGIN_S:g} s of the signal to begin"
+                )
 
     def outcome(self) -> Outcome:
         measured = JobOutcome.read(self._outcome.read_text())
@@ -115,7 +117,7 @@ class Driver(Load):
 
     def _conf(self) -> dict[str, str]:
         cluster, asked = self._cluster, self._asked
-        # A worker's threads are as many as on a machine with so many cores, whatever this one has.
+        # The number of threads follows from `cores`, not from the cores of this machine.
         of_executor = [
             JAVA_OPTIONS.format(scratch=self._stage.folder),
             f"-XX:ActiveProcessorCount={asked.cores}",
@@ -129,7 +131,7 @@ class Driver(Load):
             "spark.driver.memory": DRIVER_MEMORY,
             "spark.driver.host": CLIENT,
             "spark.driver.bindAddress": self._stage.fabric.nodes[CLIENT].address,
-            # A driver does most things once: to compile them well takes longer than to run them.
+            # A driver runs most code once; compiling it well would take longer than running it.
             "spark.driver.extraJavaOptions": DAEMON_OPTIONS.format(scratch=cluster.scratch(CLIENT)),
             **{
                 f"spark.hadoop.{name}": value
@@ -141,12 +143,12 @@ class Driver(Load):
             "spark.eventLog.dir": f"file://{self._events}",
             "spark.eventLog.rolling.enabled": "false",
             "spark.eventLog.compress": "false",
-            # The data made here would compress better than real ones: what is shuffled shall cross the
+            # The generated data would compress better than real data; all shuffled bytes must cross the
             # network.
             "spark.shuffle.compress": "false",
-            # Stages are to be the same in every trial, and as in the Spark 2.4 of the studies.
+            # Stages must be the same in every trial, and as in Spark 2.4, which the studies used.
             "spark.sql.adaptive.enabled": "false",
-            # The texts of the queries are standard SQL.
+            # The queries are written in standard SQL.
             "spark.sql.ansi.doubleQuotedIdentifiers": "true",
             "spark.sql.shuffle.partitions": str(self._partitions),
             "spark.default.parallelism": str(self._partitions),

@@ -1,15 +1,15 @@
-"""What a driver says went wrong, found among what Spark logs around it. Pure: text in, a line out."""
+"""Find the error of a driver among the messages that Spark logs. Pure: text in, a line out."""
 
 import re
 
-# The end of a Python traceback: the exception's name, and what it says.
+# The end of a Python traceback: the name of the exception and its message.
 _RAISED = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception)(?:: .*)?")
 
 
 def first_cause(stderr: str, workload: str) -> str | None:
-    """Return the verdict of the validation, or else the last exception; None where there is neither.
+    """Return the failure of the validation, or else the last exception; None if there is neither.
 
-    An exception that Java raised has its own words on the line behind it, after a colon.
+    An exception that Java raised has its message on the next line, after a colon.
     """
     lines = stderr.splitlines()
     for line in lines:

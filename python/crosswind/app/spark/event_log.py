@@ -1,7 +1,7 @@
 """Read Spark's event log: the stages of one phase of a driver, with their tasks. Pure: lines in, values out.
 
-A line is a JSON object. The driver here marks its jobs with the local properties `crosswind.phase` and
-`crosswind.part`; a stage belongs to the first job that names it. Times in the log are whole milliseconds of
+A line is a JSON object. Crosswind's driver marks its jobs with the local properties `crosswind.phase` and
+`crosswind.part`. A stage belongs to the first job that names it. Times in the log are whole milliseconds of
 the driver's clock.
 
 Source: Spark 4, `org.apache.spark.util.JsonProtocol`.
@@ -23,7 +23,7 @@ _PHASE, _PART = "crosswind.phase", "crosswind.part"
 
 @dataclass(frozen=True)
 class Task:
-    """One attempt of a task that succeeded; sizes are bytes of shuffled blocks as they lie on disk."""
+    """A successful attempt of a task; sizes are bytes of shuffled blocks on disk."""
 
     host: str
     duration_ns: int
@@ -34,10 +34,10 @@ class Task:
 
 @dataclass
 class Stage:
-    """A stage that completed.
+    """A completed stage.
 
-    `part` is the part of the workload that it belongs to, such as a query; `failed_tasks` are attempts that
-    were made again.
+    `part` is the part of the workload that it belongs to, such as a query. `failed_tasks` counts attempts
+    that failed and were repeated.
     """
 
     number: int
@@ -50,22 +50,22 @@ class Stage:
 
     @property
     def median_task_ns(self) -> float:
-        """The median duration of its tasks; at least one has ended."""
+        """The median duration of its tasks, of which there must be one."""
         return median(task.duration_ns for task in self.tasks)
 
     @property
     def slowest_task(self) -> Task:
-        """The task that took longest; at least one has ended."""
+        """The task that took longest; there must be one."""
         return max(self.tasks, key=lambda task: task.duration_ns)
 
 
 def read_stages(lines: Iterable[str], phase: str) -> list[Stage]:
-    """Return the completed stages of the jobs of a phase, in the order in which they were submitted.
+    """Return the completed stages of the jobs of a phase, in the order of their submission.
 
-    A stage that a later job finds done already does not run again and does not appear again. One that was
-    attempted again lasts from its first start to its last end.
+    A stage whose result a later job uses again is listed once. A stage that was attempted several times lasts
+    from its first start to its last end.
 
-    Raises: TestbedError: a line is not what Spark writes, or the log has no end, as when the driver was
+    Raises: TestbedError: a line is not an event of Spark, or the log has no end because the driver was
     killed.
     """
     parts: dict[int, str | None] = {}
@@ -83,7 +83,7 @@ def read_stages(lines: Iterable[str], phase: str) -> list[Stage]:
                 tasks.append(event)
             elif kind == "SparkListenerStageCompleted" and event["Stage Info"]["Stage ID"] in parts:
                 _complete(event["Stage Info"], parts, stages)
-            # Not always the last: threads of Spark SQL may tell of their accumulators after it.
+            # Not always the last event: threads of Spark SQL may report their accumulators after it.
             ended = ended or kind == "SparkListenerApplicationEnd"
         except (ValueError, KeyError, TypeError) as error:
             raise TestbedError(
@@ -106,7 +106,7 @@ def _complete(info: Event, parts: dict[int, str | None], stages: dict[int, Stage
 
 
 def _add(event: Event, stages: dict[int, Stage]) -> None:
-    """Add a task to its stage; those of stages that never completed are of no stage here."""
+    """Add a task to its stage; ignore tasks of stages that did not complete."""
     stage = stages.get(event["Stage ID"])
     if stage is None:
         return

@@ -1,4 +1,4 @@
-"""Files of a trial that the account of the application uses."""
+"""Files of a trial for the account of the application."""
 
 import shutil
 from pathlib import Path
@@ -10,7 +10,7 @@ _JOBS = Path(__file__).parent / "jobs"
 
 
 def make_folder(stage: Stage, path: Path) -> None:
-    """Make a folder for the account of the application, if it is not there."""
+    """Make a folder for the account of the application, if it does not exist."""
     path.mkdir(exist_ok=True)
     give(path, *stage.fabric.application_account)
 
@@ -18,7 +18,7 @@ def make_folder(stage: Stage, path: Path) -> None:
 def copy_jobs(stage: Stage, folder: Path) -> None:
     """Copy the programs that run inside Spark into a folder, as the package `jobs`.
 
-    Crosswind may be installed where the account of the application cannot read.
+    The account of the application may not be able to read the folder where Crosswind is installed.
     """
     jobs = Path(shutil.copytree(_JOBS, folder / "jobs", ignore=shutil.ignore_patterns("__pycache__")))
     give_tree(jobs, *stage.fabric.application_account)

@@ -1,9 +1,9 @@
 """HDFS of a trial: a fresh name node on `master` and an empty data node on every worker.
 
-Blocks are written to the worker that makes them and to as many others as there are replicas; that crosses the
-network, and so does reading a block that has no replica on the reader's node.
+The first replica of a block is on the worker that writes it, the others are on other workers. Writing these
+crosses the network, and so does reading a block without a replica on the reader's node.
 
-Java's own programs are started, not Hadoop's scripts, which are not among the archives of a Maven repository.
+The Java classes are started directly, because Maven repositories do not have Hadoop's scripts.
 """
 
 from urllib.parse import quote
@@ -22,7 +22,7 @@ HTTP_PORT = 9870
 HEAP = "256m"
 _NAME_NODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
 _DATA_NODE = "org.apache.hadoop.hdfs.server.datanode.DataNode"
-# Folders that its web servers look for on the class path before they serve anything.
+# Folders that its web servers need on the class path.
 _WEB_FOLDERS = ("hdfs", "datanode", "static")
 _LOGGING = """\
 log4j.rootLogger=INFO,stderr
@@ -31,7 +31,7 @@ log4j.appender.stderr.Target=System.err
 log4j.appender.stderr.layout=org.apache.log4j.PatternLayout
 log4j.appender.stderr.layout.ConversionPattern=%d{ISO8601} %p %c{1}: %m%n
 """
-# Exits with 0 once the name node has so many live data nodes and lets clients write.
+# Exits with 0 once the name node has the given number of live data nodes and lets clients write.
 _PROBE = """\
 import json, sys, urllib.request
 answer = json.load(urllib.request.urlopen(sys.argv[1], timeout=5))["beans"][0]
@@ -44,7 +44,7 @@ class Hdfs:
 
     Args:
         workers: the nodes that get a data node.
-        replicas: of every block; at most as many as workers.
+        replicas: of every block; at most the number of workers.
     """
 
     def __init__(self, stage: Stage, workers: list[str], replicas: int) -> None:
@@ -56,16 +56,16 @@ class Hdfs:
 
     @property
     def uri(self) -> str:
-        """Its root, as clients write it."""
+        """The URI of its root, for clients."""
         return f"hdfs://{MASTER}:{PORT}"
 
     @property
     def settings(self) -> dict[str, str]:
-        """What a client has to be told."""
+        """Properties that every client needs."""
         return {"dfs.replication": str(self._replicas), "dfs.client.use.datanode.hostname": "true"}
 
     def start(self) -> None:
-        """Format and start; return when every data node is there and clients may write."""
+        """Format and start HDFS; return when all data nodes are live and clients can write."""
         self._configure()
         formatting = self._java(MASTER, "format", _NAME_NODE, "-format", "-nonInteractive", "-force")
         ended = formatting.wait(READY_S)
@@ -100,11 +100,11 @@ class Hdfs:
                     "dfs.namenode.http-address": f"{MASTER}:{HTTP_PORT}",
                     "dfs.datanode.data.dir": f"file://{self._folder}/${{crosswind.node}}",
                     "dfs.datanode.hostname": "${crosswind.node}",
-                    # Addresses of nodes have names in their hosts files only, never the reverse in a DNS.
+                    # Only hosts files have the names of nodes; there is no DNS to look up an address.
                     "dfs.namenode.datanode.registration.ip-hostname-check": "false",
-                    # The file system of a trial is thrown away with it, whoever wrote there.
+                    # The file system is deleted with the trial, so its owners do not matter.
                     "dfs.permissions.enabled": "false",
-                    # A data node that is ready need not wait for its turn to be counted.
+                    # Clients can write as soon as all data nodes have registered.
                     "dfs.namenode.safemode.extension": "0",
                 }
             )
@@ -126,7 +126,7 @@ class Hdfs:
 
 
 def _configuration(settings: dict[str, str]) -> str:
-    """Return settings as Hadoop reads them."""
+    """Return properties as an XML file of Hadoop."""
     properties = "".join(
         f"<property><name>{escape(name)}</name><value>{escape(value)}</value></property>\n"
         for name, value in settings.items()

@@ -46,13 +46,13 @@ class SparkFacts(Facts):
 def metrics_of(outcome: JobOutcome, stages: Sequence[Stage], workers: Sequence[str]) -> tuple[Metric, ...]:
     """Return the metrics of a run.
 
-    * `job.time` (ns): the whole run, as the driver's clock saw it; `part.NAME.time` its parts (queries).
-    * `stage.NN.time` (ns) of the NN-th stage; `stage.NN.slowdown` (1) its slowest task by its median task, on
-      the node of the slowest.
-    * `straggler.time` (ns) of a node: what the slowest tasks of stages took more than the median when they
-      ran on this node; `straggler.tasks` (count): its tasks beyond `STRAGGLER_MEDIANS` medians.
+    * `job.time` (ns): the whole run, by the driver's clock; `part.NAME.time`: its parts (queries).
+    * `stage.NN.time` (ns): the NN-th stage; `stage.NN.slowdown` (1): duration of its slowest task divided by
+      the median, on the node of the slowest task.
+    * `straggler.time` (ns) of a node: for each stage whose slowest task ran on this node, the time that this
+      task took beyond the median; `straggler.tasks` (count): its tasks beyond `STRAGGLER_MEDIANS` medians.
     * `shuffle.written`, `shuffle.read.remote`, `shuffle.read.local` (B) of a node.
-    * `tasks.failed` (count): attempts that failed and were made again.
+    * `tasks.failed` (count): attempts that failed and were repeated.
     """
     job_ns = outcome.finished_ns - outcome.started_ns
     return (

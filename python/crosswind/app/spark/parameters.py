@@ -1,4 +1,4 @@
-"""What a Spark trial runs, how much of it, and on how large a cluster."""
+"""The parameters of a Spark trial: the workload, its size, and the size of the cluster."""
 
 from typing import Annotated, Literal
 
@@ -10,7 +10,7 @@ from crosswind.spec.quantities import Size
 
 Workload = Literal["terasort", "sort", "wordcount", "kmeans", "pagerank", "tpch", "tpcds"]
 
-# Which parameters say how much of a workload there is; the others mean nothing for it.
+# The parameters that set the size of each workload; others have no meaning for it.
 SIZED_BY: dict[str, tuple[str, ...]] = {
     "terasort": ("records",),
     "sort": ("records",),
@@ -20,7 +20,7 @@ SIZED_BY: dict[str, tuple[str, ...]] = {
     "tpch": ("scale_factor", "queries"),
     "tpcds": ("scale_factor", "queries"),
 }
-# What a trial of two minutes on two cores can do.
+# The size of a trial of two minutes on two cores.
 SMALL_RECORDS = {
     "terasort": 1_000_000,
     "sort": 1_000_000,
@@ -28,27 +28,25 @@ SMALL_RECORDS = {
     "kmeans": 100_000,
     "pagerank": 50_000,
 }
-# TPC-DS: the queries that Uta et al. (NSDI '20) show: 65 and 68 depend on the network, 82 does not.
+# TPC-DS: the queries in Uta et al. (NSDI '20); 65 and 68 depend on the network, 82 does not.
 SMALL_QUERIES = {"tpch": (3, 9, 18), "tpcds": (65, 68, 82)}
 QUERIES = {"tpch": 22, "tpcds": 99}
-# On disk as Parquet, of what a scale factor of 1 is called (1 GB): 33 MB at 0.1 were written here.
+# Parquet files at a scale factor of 1, nominally 1 GB; measured: 33 MB at 0.1.
 TABLE_BYTES_PER_SCALE = 300_000_000
-# Terasort reads, shuffles and writes each.
+# A record of terasort on disk, and in a shuffle.
 RECORD_BYTES, SHUFFLED_BYTES = 100, 124
 # Spark refuses executors with less than 450 MiB.
 LEAST_MEMORY_BYTES = 512 << 20
 
 
 class SparkParameters(SpecModel):
-    """The workload and its size, and what each worker gives."""
+    """The workload, its size, and the resources of each worker."""
 
-    workload: Workload = Field(
-        description="What is run: a HiBench-like workload of ours, or queries of TPC-H or TPC-DS."
-    )
+    workload: Workload = Field(description="A workload like those of HiBench, or queries of TPC-H or TPC-DS.")
     records: Annotated[int, Field(ge=1, le=100_000_000_000)] | None = Field(
         None,
         description="Records of 100 B (terasort), lines of ten words (sort, wordcount), points (kmeans), "
-        "pages (pagerank); what two cores do in two minutes when absent.",
+        "pages (pagerank); as many as two cores process in two minutes when absent.",
     )
     iterations: Annotated[int, Field(ge=1, le=1000)] = Field(
         3, description="Rounds of kmeans (at most) or pagerank; 3 when absent."
@@ -60,7 +58,7 @@ class SparkParameters(SpecModel):
         20, description="Dimensions of kmeans; 20 when absent."
     )
     scale_factor: Annotated[float, Field(gt=0, le=100_000)] = Field(
-        0.1, description="Of the tables of tpch and tpcds, about so many GB; 0.1 when absent."
+        0.1, description="Size of the tables of tpch and tpcds, about this many GB; 0.1 when absent."
     )
     queries: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)] | None = Field(
         None,
@@ -68,30 +66,31 @@ class SparkParameters(SpecModel):
     )
     storage: Literal["local", "hdfs"] = Field(
         "local",
-        description="Where input and output are: on one disk, as if every node had a replica, or in "
-        "HDFS, with a name node on `master` and a data node on every worker; local when absent.",
+        description="Where input and output are: local is one disk, as if every node had a replica; hdfs has "
+        "a name node on `master` and a data node on every worker. local when absent.",
     )
     replicas: Annotated[int, Field(ge=1, le=512)] = Field(
-        2, description="Of each block in HDFS, the first where it is written; 2 when absent."
+        2, description="Replicas of each block in HDFS, the first on the node that writes it; 2 when absent."
     )
     partitions: Annotated[int, Field(ge=1, le=100_000)] | None = Field(
-        None, description="Of input, shuffles and output; twice the cores of all workers when absent."
+        None,
+        description="Partitions of input, shuffles and output; twice the cores of all workers when absent.",
     )
     cores: Annotated[int, Field(ge=1, le=1024)] = Field(
-        1, description="Tasks that each worker runs side by side; 1 when absent."
+        1, description="Tasks that each worker runs in parallel; 1 when absent."
     )
     memory_bytes: Size = Field(
         1 << 30, alias="memory", description="Heap of each worker's executor; 1GiB when absent."
     )
     java_options: str = Field(
         "",
-        description="Options of Java for every executor, such as `-XX:+UseParallelGC`; the heap is `memory`. "
-        "None when absent.",
+        description="Options of Java for every executor, such as `-XX:+UseParallelGC`; `memory` sets the "
+        "heap. None when absent.",
     )
     warm_up_runs: Annotated[int, Field(ge=0, le=100)] = Field(
         1,
         description="Complete runs before the measured one, in the same virtual machines and under the empty "
-        "condition: on a tenth of the records, or of the same queries; 1 when absent.",
+        "condition, with a tenth of the records or with the same queries; 1 when absent.",
     )
 
     @model_validator(mode="after")
@@ -99,12 +98,12 @@ class SparkParameters(SpecModel):
         sizes = {name for names in SIZED_BY.values() for name in names}
         for name in sorted(sizes & self.model_fields_set - {*SIZED_BY[self.workload]}):
             raise ValueError(
-                f"`{name}` says nothing about {self.workload}; leave it out "
+                f"`{name}` has no meaning for {self.workload}; leave it out "
                 f"(its size: {', '.join(SIZED_BY[self.workload])})"
             )
         if self.storage == "local" and "replicas" in self.model_fields_set:
             raise ValueError(
-                "`replicas` says nothing about local files; add `storage: hdfs`, or leave it out"
+                "`replicas` has no meaning for local files; add `storage: hdfs`, or leave it out"
             )
         if self.memory_bytes < LEAST_MEMORY_BYTES:
             raise ValueError(
@@ -112,7 +111,7 @@ class SparkParameters(SpecModel):
             )
         if "-Xmx" in self.java_options:
             raise ValueError(
-                f'`java_options` is "{self.java_options}", and Spark takes the heap from elsewhere; '
+                f'`java_options` is "{self.java_options}", but Spark sets the heap itself; '
                 "leave -Xmx out and write `memory`"
             )
         last = QUERIES.get(self.workload)
@@ -127,11 +126,11 @@ class SparkParameters(SpecModel):
         return self.queries or list(SMALL_QUERIES.get(self.workload, ()))
 
     def size(self, partitions: int, tables: str, part: int = 1) -> AnySize:
-        """Return how much of the workload there is.
+        """Return the size of the workload.
 
         Args:
             tables: the folder of the tables of tpch and tpcds.
-            part: of records, one of this number is enough; rounded up.
+            part: use one of this number of records, rounded up.
         """
         if self.workload in QUERIES:
             return QueryNumbers(partitions, self.query_numbers, tables)
@@ -144,7 +143,7 @@ class SparkParameters(SpecModel):
 
     @property
     def trial_bytes(self) -> int:
-        """What a trial writes to disk at least; known for terasort only, whose records have one size."""
+        """Least bytes that a trial writes to disk; known only for terasort, whose records have one size."""
         if self.workload != "terasort":
             return 0
         copies = self.replicas if self.storage == "hdfs" else 1
@@ -152,7 +151,7 @@ class SparkParameters(SpecModel):
 
     @property
     def tables_bytes(self) -> int:
-        """What the tables of tpch and tpcds take on disk at least."""
+        """Least bytes that the tables of tpch and tpcds take on disk."""
         return round(self.scale_factor * TABLE_BYTES_PER_SCALE) if self.workload in QUERIES else 0
 
     @property

@@ -1,13 +1,13 @@
-"""What Spark needs: pyspark in a Python of its own, and Java; and the environment that they make together."""
+"""What Spark needs: pyspark in a private Python environment, and Java; and the environment variables."""
 
 from pathlib import Path
 
 from crosswind.app.requirements import DebianPackages, MavenArtifacts, PythonPackages
 
-# NumPy is what pyspark's machine learning asks for; DuckDB 1.1.3 makes the data of TPC-H and TPC-DS: later
-# wheels come without these two and would download them.
+# pyspark's machine learning needs NumPy. DuckDB 1.1.3 makes the data of TPC-H and TPC-DS: later wheels do not
+# have these two extensions and would download them.
 PYSPARK = PythonPackages("pyspark", ("pyspark==4.3.0", "numpy==2.4.6", "duckdb==1.1.3"))
-# Name node and data node. Two of their own dependencies bring the same logging classes again.
+# Name node and data node. Two of their dependencies have the same logging classes a second time.
 HDFS = MavenArtifacts(
     "hdfs",
     tuple(
@@ -19,22 +19,22 @@ JAVA = DebianPackages("java", ("default-jre-headless",), programs=("java",))
 
 
 def python() -> Path:
-    """Return the interpreter of the driver and of every worker: they have to be the same."""
+    """Return the interpreter of the driver and of every worker, which must be the same."""
     return PYSPARK.program("python").path
 
 
 def spark_home() -> Path:
-    """Return the folder of Spark's own programs and archives."""
+    """Return the folder of Spark's programs and archives."""
     return PYSPARK.site_packages / "pyspark"
 
 
 def java() -> Path:
-    """Return Java itself rather than the link that a system has on PATH."""
+    """Return the Java program itself, not the link to it on PATH."""
     return JAVA.program("java").path.resolve()
 
 
 def environment() -> dict[str, str]:
-    """Return what every process of Spark has in its environment."""
+    """Return the environment variables of every process of Spark."""
     return {
         **JAVA.env,
         "JAVA_HOME": str(java().parents[1]),

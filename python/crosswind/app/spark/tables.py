@@ -1,7 +1,7 @@
-"""The tables of TPC-H and TPC-DS: made once, kept in the cache, read by every trial.
+"""The tables of TPC-H and TPC-DS: made once, stored in the cache, read by every trial.
 
-They are the benchmark's own data and the same for every seed of an experiment. Every worker reads the same
-files, as if each had a replica: reading them crosses no network.
+They are the benchmark's own data, the same for every seed of an experiment. All workers read the same files,
+as if each had a replica, so reading them does not use the network.
 """
 
 import os
@@ -16,17 +16,17 @@ from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.folders import cache_folder
 
-# Of the largest tables that one machine can make.
+# For the largest tables that one machine can make.
 LONGEST_S = 24 * 3600.0
 _NODE = "client"
 
 
 class Tables:
-    """The tables of a benchmark at a scale.
+    """The tables of a benchmark at a scale factor.
 
     Args:
         benchmark: `tpch` or `tpcds`.
-        scale_factor: about so many GB.
+        scale_factor: about this many GB.
     """
 
     def __init__(self, benchmark: str, scale_factor: float) -> None:
@@ -35,13 +35,13 @@ class Tables:
 
     @property
     def folder(self) -> Path:
-        """Where they are, once they are made."""
+        """The folder of the tables, which need not exist yet."""
         version = next(name for name in programs.PYSPARK.packages if name.startswith("duckdb"))
         name = f"{self._benchmark}-{self._scale_factor:g}-{version.replace('==', '-')}"
         return cache_folder() / "spark-tables" / name
 
     def make(self, stage: Stage) -> None:
-        """Make them in a node and put them into the cache: all or nothing."""
+        """Make the tables in a node and store them in the cache, all or none."""
         copy_jobs(stage, stage.folder)
         made = stage.folder / "tables"
         make_folder(stage, made)
@@ -60,7 +60,7 @@ class Tables:
             for file in made.iterdir():
                 shutil.copyfile(file, partial / file.name)
             os.sync()
-            # Another run may have made the same tables meanwhile; either copy will do.
+            # Another run may have made the same tables meanwhile; both copies are the same.
             if not self.folder.exists():
                 partial.rename(self.folder)
         finally:

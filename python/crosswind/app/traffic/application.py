@@ -1,4 +1,4 @@
-"""Traffic among all nodes: a `crosswind-load traffic-serve` on each, and one `traffic` that directs them."""
+"""Traffic among all nodes: a `crosswind-load traffic-serve` on each, and one `traffic` that controls them."""
 
 import time
 from collections.abc import Collection, Iterator
@@ -16,14 +16,14 @@ from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.fabric import Process
 
 PORT = 7078
-# Neighbour nodes, on which the runner makes real interference, take no part.
+# Prefix of neighbour nodes, on which the runner makes real interference; they take no part.
 NEIGHBOUR = "noise-"
-# Connecting all, also where many SYNs are lost, and hearing of the start.
+# For connecting all nodes, even if many SYNs are lost, and for the announcement of the start.
 BEGIN_S = 60.0
 
 
 class Traffic(Application):
-    """All nodes of the topology, in its order."""
+    """Traffic among all nodes of the topology, in its order."""
 
     name = "traffic"
     summary = "bulk, requests, ping-pong among many nodes: pairs, one to many, incast, shuffle, ring"
@@ -45,7 +45,7 @@ class Traffic(Application):
 
     @classmethod
     def roles_missing(cls, nodes: Collection[str]) -> list[str]:
-        # Names mean nothing here; `misfits` says how many there must be.
+        # Nodes may have any names; `misfits` checks their number.
         return []
 
     @classmethod
@@ -53,15 +53,18 @@ class Traffic(Application):
         cls, parameters: TrafficParameters, nodes: Collection[str]
     ) -> Iterator[tuple[tuple[str | int, ...], str]]:
         if len(nodes) < 2:
-            yield (), f"needs two nodes at least, and the topology has {len(nodes)}; add nodes"
+            yield (), f"needs at least two nodes, and the topology has {len(nodes)}; add nodes"
         elif parameters.pattern == "pairs" and len(nodes) % 2:
-            yield ("pattern",), f"is pairs, and one of {len(nodes)} nodes is left over; add or remove a node"
+            yield (
+                ("pattern",),
+                f"is pairs, but the number of nodes, {len(nodes)}, is odd; add or remove a node",
+            )
 
     def start(self, stage: Stage) -> None:
         self._servers = {}
         for name, node in stage.fabric.nodes.items():
             if not name.startswith(NEIGHBOUR):
-                # A path relative to the folder: those of Unix sockets are short (108 bytes).
+                # The path is relative to the folder: paths of Unix sockets have at most 108 bytes.
                 where = ["--listen", f"{node.address}:{PORT}", "--control", f"{name}.sock"]
                 self._servers[name] = stage.fabric.start(
                     name, "traffic-serve", [find_binary(LOAD), "traffic-serve", *where], cwd=stage.folder
@@ -90,7 +93,7 @@ class Traffic(Application):
             ),
             *("--seed", stage.seed, "--samples", samples, "--summary", summary),
         ]
-        # Which node it runs on does not matter: it talks to the others through the file system.
+        # It may run on any node: it controls the others through the file system.
         node = next(iter(self._servers))
         process = stage.fabric.start(node, "traffic", command, cwd=stage.folder)
         return _TrafficLoad(process, asked, samples, summary)
@@ -124,6 +127,6 @@ class _TrafficLoad(Load):
         return Outcome(operations, tuple(metrics_of(summary)), summary)
 
     def _begins_ns(self) -> int | None:
-        """Return the instant that `traffic` has announced, CLOCK_MONOTONIC."""
+        """Return the start that `traffic` has announced, CLOCK_MONOTONIC."""
         words = self.process.printed().split()
         return int(words[1]) if len(words) == 2 and words[0] == "begins" else None

@@ -1,4 +1,4 @@
-"""How long messages are, in the experiment file: a size, or a law with its parameters."""
+"""Lengths of messages in the experiment file: a size, or a distribution with its parameters."""
 
 from typing import Annotated, Literal
 
@@ -11,7 +11,7 @@ WEB_SEARCH = "web-search"
 
 
 class Uniform(SpecModel):
-    """All sizes of a range alike."""
+    """All sizes of a range, with equal probability."""
 
     least_bytes: Size = Field(alias="least")
     most_bytes: Size = Field(alias="most")
@@ -24,20 +24,20 @@ class Uniform(SpecModel):
 
 
 class Exponential(SpecModel):
-    """Many short, few long."""
+    """Many short messages, few long ones."""
 
     mean_bytes: Size = Field(alias="mean")
 
 
 class Pareto(SpecModel):
-    """Heavy-tailed: with a shape below 2 the variance is infinite, and no trial shows the mean."""
+    """Heavy-tailed: with a shape below 2, the variance is infinite, and no trial shows the mean."""
 
     mean_bytes: Size = Field(alias="mean")
     shape: Annotated[float, Field(gt=1, le=100)] = Field(description="Tail index, above 1.")
 
 
 class UniformLaw(SpecModel):
-    """Drawn from a range."""
+    """Drawn from a uniform distribution."""
 
     uniform: Uniform
 
@@ -46,7 +46,7 @@ class UniformLaw(SpecModel):
 
 
 class ExponentialLaw(SpecModel):
-    """Drawn from an exponential law."""
+    """Drawn from an exponential distribution."""
 
     exponential: Exponential
 
@@ -55,7 +55,7 @@ class ExponentialLaw(SpecModel):
 
 
 class ParetoLaw(SpecModel):
-    """Drawn from a Pareto law."""
+    """Drawn from a Pareto distribution."""
 
     pareto: Pareto
 
@@ -72,11 +72,11 @@ def _kind(value: object) -> str:
     for law in _LAWS:
         if hasattr(value, law) or (isinstance(value, dict) and law in value):
             return law
-    # An unknown law is answered with the keys of the first.
+    # The error for an unknown distribution names the keys of the first one.
     return _LAWS[0] if isinstance(value, dict) else "size"
 
 
-# `str()` of any of them is what `crosswind-load traffic --size` reads.
+# `str()` of each is an argument of `crosswind-load traffic --size`.
 SizeLaw = Annotated[
     Annotated[Size, Tag("size")]
     | Annotated[Literal["web-search"], Tag("name")]

@@ -1,6 +1,6 @@
-"""Synchronous training of a small neural network on several workers: bursts of gradients, all to all.
+"""Synchronous training of a small neural network on several workers, which exchange bursts of gradients.
 
-Source: Zilberman et al., "NRG", trained TensorFlow on MNIST so; README.md says what differs.
+Source: Zilberman et al., "NRG", which trained TensorFlow on MNIST; README.md lists the differences.
 """
 
 from crosswind.app.training.application import Training

@@ -1,4 +1,4 @@
-"""Training as an application: one process on each of the nodes worker0, worker1 and so on."""
+"""Training as an application: a process on each of the nodes worker0, worker1 and so on."""
 
 import signal
 import time
@@ -22,18 +22,18 @@ ROLE = "worker"
 LEAST_NODES = 2
 PORT = 29500
 READY_S = 120.0
-# How often the output of a worker is looked at for its next word.
+# Interval at which the output of a worker is read.
 LOOK_S = 0.005
-# The measured steps begin this long after the warm-up: the window of the network has to be open by then.
+# The measured steps begin this long after the warm-up, when the measurement window is certainly open.
 PAUSE_S = 0.2
-# Workers leave together; the last one's files may be a moment behind the first one's end.
+# Workers end together; the last one may still write its file when the first one has ended.
 END_S = 5.0
 PROGRAM = Path(__file__).with_name("worker.py")
-# Debian's PyTorch is one for CPUs; the one of PyPI asks for gigabytes of another vendor's libraries first.
+# Debian's PyTorch is built for CPUs; that of PyPI needs gigabytes of GPU libraries.
 TORCH = DebianPackages(
     "torch", packages=("python3-torch",), files=("usr/lib/python3/dist-packages/torch/__init__.py",)
 )
-# The only interpreter that those packages are made for.
+# The only interpreter that works with those packages.
 PYTHON = Path("/usr/bin/python3")
 
 
@@ -52,7 +52,7 @@ class TrainingFacts(Facts):
 
 
 class TrainingLoad(Load):
-    """The steps of all workers; the end of worker0 is the end of all."""
+    """The steps of all workers; the load ends when worker0 ends."""
 
     def __init__(self, workers: Sequence[Process], folder: Path, parameters: TrainingParameters) -> None:
         self.process = workers[0]
@@ -92,7 +92,7 @@ class Training(Application):
     summary = "synchronous training of a small neural network on several workers (PyTorch, gloo)"
     Parameters = TrainingParameters
     requirements = (TORCH,)
-    # Importing PyTorch is most of it.
+    # Mostly for importing PyTorch.
     overhead_s = 8.0
     parameters: TrainingParameters
 
@@ -112,11 +112,7 @@ class Training(Application):
     def own_missing(self) -> list[Missing]:
         if PYTHON.exists():
             return []
-        return [
-            Missing(
-                f"{PYTHON}: PyTorch's packages are made for it", "install it with: apt-get install python3"
-            )
-        ]
+        return [Missing(f"{PYTHON}: PyTorch's packages need it", "install it with: apt-get install python3")]
 
     def own_versions(self) -> dict[str, str]:
         return {str(PYTHON): identity(PYTHON.resolve())}
@@ -138,9 +134,9 @@ class Training(Application):
 
     def stop(self, stage: Stage) -> None:
         failure = self._first_failure()
-        # They hold nothing that a clean end would keep.
+        # A clean end would store nothing.
         stage.fabric.stop(self._workers, grace_s=0)
-        # Of worker0, whose end is that of the load, the runner knows already.
+        # The runner has already reported a failure of worker0, whose end is that of the load.
         if failure is not None and failure[0] is not self._workers[0]:
             failed, ended = failure
             raise TestbedError(f"{failed}: {ended}; {failed.last_words()}")
@@ -167,13 +163,13 @@ class Training(Application):
             "PYTHONPATH": str(TORCH.root / "usr/lib/python3/dist-packages"),
             "PYTHONDONTWRITEBYTECODE": "1",
             "GLOO_SOCKET_IFNAME": "eth0",
-            # One core for each worker; more threads than cores would wait for each other.
+            # One thread for each worker: more threads than cores would wait for each other.
             "OMP_NUM_THREADS": "1",
         }
         return stage.fabric.start(node, "worker", command, cwd=stage.folder, env=env)
 
     def _first_failure(self) -> tuple[Process, Ended] | None:
-        """Return the worker that failed first, and how: the others end because it did."""
+        """Return the worker that failed first, and how it ended: the others end because of it."""
         failed = [
             (worker, ended)
             for worker in self._workers
@@ -183,9 +179,9 @@ class Training(Application):
 
 
 def await_word(worker: Process, word: str, timeout_s: float) -> bool:
-    """Wait until a worker has said a word; return whether it has, or has ended without it.
+    """Wait until a worker has printed a word; return False if it ended without it.
 
-    Raises: TestbedError: it is still silent after `timeout_s`.
+    Raises: TestbedError: it neither printed the word nor ended within `timeout_s`.
     """
     deadline = time.monotonic() + timeout_s
     while word not in worker.printed().split():

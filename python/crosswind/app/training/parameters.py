@@ -1,4 +1,4 @@
-"""What is trained, on how much, and what follows from it."""
+"""The parameters of a training, and the sizes that follow from them."""
 
 from typing import Annotated
 
@@ -7,12 +7,12 @@ from pydantic import Field
 from crosswind.spec.base import SpecModel
 from crosswind.spec.quantities import PositiveDuration
 
-# A gradient element: single precision.
+# Of an element of the gradient, in single precision.
 _ELEMENT_BYTES = 4
 
 
 class TrainingParameters(SpecModel):
-    """The network, the batch, and how many steps."""
+    """The network, the batch, and the number of steps."""
 
     width: Annotated[int, Field(ge=1, le=256)] = Field(
         4,
@@ -20,7 +20,7 @@ class TrainingParameters(SpecModel):
         "3186 width^2 + 380 width + 10. 4 (52506 parameters) when absent.",
     )
     batch: Annotated[int, Field(ge=1, le=65_536)] = Field(
-        32, description="Samples in a step of each worker; 32 when absent."
+        32, description="Samples of each worker in a step; 32 when absent."
     )
     steps: Annotated[int, Field(ge=10, le=10_000_000)] = Field(
         200, description="Measured steps; 200 when absent."
@@ -29,7 +29,9 @@ class TrainingParameters(SpecModel):
         20, description="Steps before the measured ones; 20 when absent."
     )
     longest_ns: PositiveDuration = Field(
-        1_800_000_000_000, alias="longest", description="A trial that takes longer failed; 30min when absent."
+        1_800_000_000_000,
+        alias="longest",
+        description="Time limit of a trial, which fails if it takes longer; 30min when absent.",
     )
 
     @property
@@ -44,13 +46,13 @@ class TrainingParameters(SpecModel):
 
     @property
     def gradient_bytes(self) -> int:
-        """What every worker has to share in every step."""
+        """Bytes of the gradient, which every worker shares in every step."""
         return _ELEMENT_BYTES * self.model_parameters
 
     def least_sent_bytes(self, workers: int) -> float:
-        """Return what every worker has to send in a step to know the mean gradient of all, in bytes.
+        """Return the bytes that every worker must send in a step so that all know the mean gradient.
 
-        Each part of a gradient has to reach one place and come back: 2 (n - 1) / n of it.
+        Every part of the gradient must reach one worker and return from it: 2 (n - 1) / n of the gradient.
         Source: Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms", 2009, section 3.
         """
         return 2 * (workers - 1) / workers * self.gradient_bytes

@@ -1,4 +1,4 @@
-"""What the workers of a training wrote, as numbers of the trial, or why it has to be disbelieved."""
+"""The results of the workers of a training as metrics of the trial, or the reason to reject them."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from crosswind.results.rows import Metric
 from crosswind.testbed.errors import TestbedError
 
 NS_PER_S = 1_000_000_000
-# Of all steps: what the loss at the end is the mean of, so that one odd batch decides nothing.
+# The final loss is the mean over this share of all steps, so that no single batch decides.
 _LAST_SHARE = 0.1
 
 
@@ -60,9 +60,9 @@ def read_worker(text: str) -> Worker:
 
 
 def check(workers: Sequence[Worker], asked: TrainingParameters) -> None:
-    """Check that these workers trained one network together.
+    """Check that the workers trained one network together.
 
-    Raises: TestbedError: they did not; says what shows it.
+    Raises: TestbedError: they did not; the message has the evidence.
     """
     for worker in workers:
         name = f"worker{worker.rank}"
@@ -78,7 +78,7 @@ def check(workers: Sequence[Worker], asked: TrainingParameters) -> None:
         sent, least = worker.sent_bytes / asked.steps, asked.least_sent_bytes(len(workers))
         if sent < least:
             raise TestbedError(
-                f"{name}: sent {sent:.0f} bytes in a step, and its share of the gradients is {least:.0f}; "
+                f"{name}: sent {sent:.0f} bytes in a step; its share of the gradients is {least:.0f}; "
                 "the workers did not train together"
             )
     if len({worker.weights_sha256 for worker in workers}) != 1:
@@ -92,12 +92,12 @@ def check(workers: Sequence[Worker], asked: TrainingParameters) -> None:
 
 
 def first_loss(workers: Sequence[Worker]) -> float:
-    """Return the loss of the first step of all, over all workers."""
+    """Return the mean loss of the first step over all workers."""
     return sum(worker.steps[0].loss for worker in workers) / len(workers)
 
 
 def last_loss(workers: Sequence[Worker]) -> float:
-    """Return the mean loss of the last tenth of all steps, over all workers."""
+    """Return the mean loss of the last tenth of all steps over all workers."""
     count = math.ceil(_LAST_SHARE * len(workers[0].steps))
     losses = [step.loss for worker in workers for step in worker.steps[-count:]]
     return sum(losses) / len(losses)
@@ -115,7 +115,7 @@ def operations_csv(worker: Worker, asked: TrainingParameters) -> str:
 
 
 def metrics_of(workers: Sequence[Worker], asked: TrainingParameters) -> tuple[Metric, ...]:
-    """Return the numbers of the trial beside those of its steps."""
+    """Return the metrics of the trial, except those of single steps."""
     measured = workers[0].steps[asked.warm_up_steps :]
     training_ns = measured[-1].finished_ns - measured[0].started_ns
     samples = asked.steps * asked.batch * len(workers)

@@ -1,7 +1,7 @@
-"""One worker of a synchronous training; a program of its own, run by the Python that has PyTorch.
+"""One worker of a synchronous training: a separate program, run by the Python that has PyTorch.
 
-Nothing of Crosswind is imported: that Python knows nothing of it. It says `ready` when all workers are
-connected, begins at SIGUSR1 (only rank 0 needs one), and says `warm` before the measured steps.
+It must not import Crosswind, which that Python does not have. It prints `ready` when all workers are
+connected, begins at SIGUSR1 (sent to rank 0 only), and prints `warm` before the measured steps.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import signal
 import time
 from pathlib import Path
 
-# Before the first import that starts threads: a thread that does not block it would be killed by it.
+# Before the first import that starts threads: a thread that does not block the signal would end the process.
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
 
 import torch  # noqa: E402
@@ -21,16 +21,16 @@ from torch.nn.parallel import DistributedDataParallel  # noqa: E402
 
 CLASSES = 10
 PIXELS = 28
-# Batches that are made before the first step and gone through again and again.
+# Batches that are made before the first step and used in turn.
 BATCHES = 8
-# Far above the noise of a pixel from one image to the next, so that the network learns within a few steps.
+# The contrast is far above the noise of a pixel, so that the network learns within a few steps.
 CONTRAST, NOISE = 1.0, 0.5
-# With these a width of 1 learns as well as one of 32.
+# With these values, networks of width 1 and 32 learn equally well.
 LEARNING_RATE, MOMENTUM = 0.03, 0.9
 
 
 def network(width: int) -> nn.Module:
-    """Return the network of TensorFlow's tutorial on MNIST, which has a width of 32."""
+    """Return the network of TensorFlow's tutorial on MNIST, where the width is 32."""
     return nn.Sequential(
         nn.Conv2d(1, width, 5, padding=2),
         nn.ReLU(),
@@ -46,7 +46,7 @@ def network(width: int) -> nn.Module:
 
 
 def images(seed: int, rank: int, batch: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    """Return batches of noisy images of ten patterns, which are the same for all workers."""
+    """Return batches of noisy images of ten patterns; all workers have the same patterns."""
     patterns = CONTRAST * torch.randn(
         CLASSES, 1, PIXELS, PIXELS, generator=torch.Generator().manual_seed(seed)
     )
@@ -60,7 +60,7 @@ def images(seed: int, rank: int, batch: int) -> list[tuple[torch.Tensor, torch.T
 
 
 def traffic() -> tuple[int, int]:
-    """Return the bytes that the node has received and sent so far, Ethernet headers included."""
+    """Return the bytes that the node has received and sent, Ethernet headers included."""
     for line in Path("/proc/net/dev").read_text().splitlines():
         name, _, numbers = line.partition(":")
         if name.strip() == "eth0":
@@ -70,7 +70,7 @@ def traffic() -> tuple[int, int]:
 
 
 def main() -> None:
-    """Train, and write what happened."""
+    """Train the network and write the result."""
     arguments = argparse.ArgumentParser()
     for name in ("rank", "workers", "port", "width", "batch", "steps", "warm-up-steps", "seed"):
         arguments.add_argument(f"--{name}", type=int, required=True)
@@ -81,7 +81,7 @@ def main() -> None:
 
     torch.set_num_threads(1)
     torch.manual_seed(asked.seed)
-    # 63 bits are what a generator takes.
+    # A generator accepts 63 bits.
     data = images(asked.seed % 2**62, asked.rank, asked.batch)
     dist.init_process_group(
         "gloo", init_method=f"tcp://{asked.master}:{asked.port}", rank=asked.rank, world_size=asked.workers
@@ -95,7 +95,7 @@ def main() -> None:
         inputs, labels = data[len(steps) % BATCHES]
         optimizer.zero_grad()
         loss = nn.functional.cross_entropy(model(inputs), labels)
-        # Buckets of gradients are exchanged while others are still being computed; it returns when all are.
+        # Exchanges buckets of gradients while others are computed; returns when all are exchanged.
         loss.backward()
         optimizer.step()
         steps.append((started_ns, time.monotonic_ns(), loss.item()))
@@ -116,7 +116,7 @@ def main() -> None:
         step()
     cpu_ns = time.process_time_ns() - cpu_ns
     received_then, sent_then = traffic()
-    # Nobody leaves while another still exchanges.
+    # No worker ends while another one still exchanges gradients.
     dist.barrier()
     weights = hashlib.sha256()
     for part in model.parameters():

@@ -7,10 +7,10 @@ from crosswind.app.web.server import PORT, Site, WebServer
 
 THREADS_PER_PROCESS = 64
 
-# The pool is there from the start and stays as it is, one thread for each connection, or processes would be
-# born during the measurement. Connections are kept for ever, or some requests would pay for a handshake and
-# others not. The error log goes through `cat`: log files of ours are opened by the agent, and /dev/stderr may
-# not be opened again by an unprivileged account.
+# The pool has a fixed size, one thread for each connection; otherwise processes would start during the
+# measurement. Connections never time out; otherwise only some requests would need a handshake. The error log
+# is written through `cat`: the agent opens the log file, and an unprivileged account may not reopen
+# /dev/stderr.
 _CONFIGURATION = """\
 ServerRoot "{folder}"
 ServerName {address}
@@ -38,7 +38,7 @@ DocumentRoot "{objects}"
 
 
 class Apache(WebServer):
-    """Debian's apache2, with the two modules that serving files takes."""
+    """Debian's apache2, with the two modules that it needs to serve files."""
 
     packages: ClassVar[DebianPackages] = DebianPackages(
         "apache", packages=("apache2-bin",), programs=("apache2",)

@@ -23,21 +23,21 @@ from crosswind.testbed.fabric import Process
 
 SERVER, CLIENT = "server", "client"
 _SERVERS: dict[str, WebServer] = {"nginx": Nginx(), "apache": Apache()}
-# Connections of the probe, beside those of the load.
+# For the connections of the probe, in addition to those of the load.
 _SPARE_CONNECTIONS = 4
 
 
 class WebParameters(Pace):
-    """What is served by whom, who asks for it, and how."""
+    """The server, its objects, the client, and how it sends requests."""
 
     server: Literal["nginx", "apache"] = Field("nginx", description="The web server; nginx when absent.")
     client: Literal["crosswind", "vegeta"] = Field(
-        "crosswind", description="Who asks: our load generator, or vegeta; our own when absent."
+        "crosswind", description="The client: our load generator or vegeta; crosswind when absent."
     )
     objects_bytes: Annotated[list[Size], Field(min_length=1, max_length=1000)] = Field(
         [10_000],
         alias="objects",
-        description="Sizes of the objects; each request asks for one of them, with equal probability. "
+        description="Sizes of the objects; each request gets one of them, with equal probability. "
         "[10kB] when absent.",
     )
     connections: Annotated[int, Field(ge=1, le=1000)] = Field(
@@ -52,7 +52,7 @@ class WebParameters(Pace):
     def _client_can_go_so(self) -> "WebParameters":
         if self.client == "vegeta" and self.arrivals != "even":
             raise ValueError(
-                f"`arrivals: {self.arrivals}` is nothing that vegeta does; leave `client: vegeta` out, or "
+                f"`arrivals: {self.arrivals}` is not possible with vegeta; leave out `client: vegeta` or "
                 "`arrivals`"
             )
         return self
@@ -156,7 +156,7 @@ class Web(Application):
         return f"{stage.fabric.nodes[SERVER].address}:{PORT}"
 
     def _first_request(self, stage: Stage) -> list[object]:
-        """Return a command that succeeds when the smallest object comes as declared."""
+        """Return a command that succeeds if the smallest object has its declared size."""
         return [
             find_binary(LOAD),
             "http",

@@ -14,7 +14,7 @@ from crosswind.testbed.fabric import Process
 
 
 def transfer(node: str, payload_bytes: int, span_ns: int) -> Metric:
-    """Return the payload that arrived, less heads and packets, per second of the measured phase."""
+    """Return the rate at which payload arrived in the measured phase, without headers."""
     return Metric(node, "transfer", "B/s", "mean", payload_bytes / (span_ns / NS_PER_S))
 
 
@@ -53,7 +53,7 @@ class Vegeta(Load):
     """A `vegeta attack`, whose results are written as a table when it has ended.
 
     Args:
-        table: that file.
+        table: the file with the results.
         rate: hits per second; None in a closed loop.
         parameters: of the trial, for the facts.
     """

@@ -1,15 +1,15 @@
-"""nginx: worker processes with an event loop each."""
+"""nginx: worker processes, each with an event loop."""
 
 from typing import ClassVar
 
 from crosswind.app.requirements import DebianPackages
 from crosswind.app.web.server import PORT, Site, WebServer
 
-# As many as a small machine has cores; a number that followed the machine would change results with it.
+# The cores of a small machine; a number that depended on the machine would change results with it.
 WORKERS = 2
 
-# Connections are kept for ever, or some requests would pay for a handshake and others not. Every path that
-# has a default outside of our folder is set.
+# Connections never time out; otherwise only some requests would need a handshake. Every path whose default is
+# outside our folder is set.
 _CONFIGURATION = """\
 daemon off;
 worker_processes {workers};
@@ -33,7 +33,7 @@ http {{
 
 
 class Nginx(WebServer):
-    """Debian's nginx, without any of its modules that are files of their own."""
+    """Debian's nginx, without modules in separate files."""
 
     packages: ClassVar[DebianPackages] = DebianPackages(
         "nginx", packages=("nginx-light",), programs=("nginx",)
@@ -42,7 +42,7 @@ class Nginx(WebServer):
     def configuration(self, site: Site) -> str:
         return _CONFIGURATION.format(
             workers=WORKERS,
-            # A worker may happen to accept all of them.
+            # One worker may accept all of them.
             connections=site.connections + 64,
             address=site.address,
             port=PORT,
@@ -50,6 +50,6 @@ class Nginx(WebServer):
         )
 
     def command(self, site: Site) -> list[object]:
-        # -e: without it nginx opens its default log before it reads where the log is to be.
+        # -e: without it, nginx opens its default log before it reads the configuration.
         nginx = self.packages.program("nginx").path
         return [nginx, "-p", f"{site.folder}/", "-c", site.configuration, "-e", "stderr"]

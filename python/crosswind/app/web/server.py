@@ -1,4 +1,4 @@
-"""What a web server has to be able to do here: serve the files of one folder to a number of connections."""
+"""The contract of a web server: it serves the files of one folder to a number of connections."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Site:
     Attributes:
         address: of the node.
         folder: for the server's own files; the objects are in `objects` below it.
-        connections: that clients open at most.
+        connections: the largest number that clients open.
     """
 
     address: str
@@ -26,7 +26,7 @@ class Site:
 
     @property
     def objects(self) -> Path:
-        """The folder of the objects; one of N bytes is called N."""
+        """The folder of the objects; an object of N bytes is called N."""
         return self.folder / "objects"
 
     @property
@@ -36,10 +36,10 @@ class Site:
 
 
 class WebServer(ABC):
-    """A web server that runs in the foreground as an unprivileged account, with no file outside its folder.
+    """A web server that runs in the foreground, as an unprivileged account, with all files in its folder.
 
     Attributes:
-        packages: where its program comes from.
+        packages: with its program.
     """
 
     packages: ClassVar[DebianPackages]

@@ -1,8 +1,8 @@
-"""vegeta, the field's own open-loop client: its targets, its command, and its results as our operations.
+"""vegeta, a common open-loop client: its targets, its command, and its results as operations.
 
-vegeta writes down when it sent each request, by CLOCK_REALTIME, and how long the answer took. It does not
-write down when a request was due. That follows from its plan: hit n of a constant rate is due n periods after
-the first. A hit that had to wait for a free worker then shows it, as in our own client.
+vegeta records when it sent each request, by CLOCK_REALTIME, and how long the answer took. It does not record
+when a request was due, but that follows from its rate: hit n is due n periods after the first. So the time
+that a hit waited for a free worker is part of its response time, as in our own client.
 """
 
 import csv
@@ -24,11 +24,11 @@ VEGETA = GoProgram(
     package="github.com/tsenart/vegeta/v12",
 )
 
-# As in our own client: a later answer would belong to a question that nobody remembers.
+# As in our own client.
 TIMEOUT_S = 30
 # Of measured requests; as `--error-share-max` of our own client.
 ERROR_SHARE_MAX = 0.01
-# Long enough that its repetition is no pattern, short enough to be read at once.
+# Long enough that its repetition does not matter, short enough to be read at once.
 _TARGETS = 10_000
 _NS_PER_S = 1_000_000_000
 _FIELDS = 12
@@ -37,9 +37,9 @@ _HEADER = "operation,connection,intended_ns,started_ns,finished_ns,ok,measured\n
 
 @dataclass(frozen=True)
 class Hit:
-    """One request; `number` counts from 0 in the order of sending, `started_ns` is CLOCK_REALTIME.
+    """One request; `number` counts from 0 in the order of sending, `started_ns` is on CLOCK_REALTIME.
 
-    `error` is empty for the statuses 200 to 399.
+    `error` is empty for statuses 200 to 399.
     """
 
     number: int
@@ -52,7 +52,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class Totals:
-    """What the hits of the measured phase come to; `payload_bytes` are of those that went well."""
+    """The totals of the measured phase; `payload_bytes` is of successful hits."""
 
     operations: int
     errors: int
@@ -73,24 +73,24 @@ def attack(
     """Return the command that attacks the targets in `folder` and then writes its results as a table.
 
     Args:
-        rate: hits per second; as fast as the workers can without one.
+        rate: hits per second; None is as fast as the workers can.
         length_ns: of warm-up and measured phase together.
-        results: file for vegeta's own format, which is quick to write during the attack.
-        table: file for the same as CSV, written afterwards.
+        results: file in vegeta's own format, which is fast to write during the attack.
+        table: CSV file with the same content, written afterwards.
     """
-    # vegeta wants a whole number of hits in a time.
+    # vegeta expects a whole number of hits per whole number of seconds.
     pace = Fraction(rate or 0).limit_denominator(1000)
     options = [
         *("-targets", folder / "targets"),
         *("-rate", f"{pace.numerator}/{pace.denominator}s"),
         *("-duration", f"{seconds(length_ns)}s"),
         *("-timeout", f"{TIMEOUT_S}s"),
-        # A worker for each connection, from the start.
+        # One worker for each connection, from the start.
         *("-workers", connections),
         *("-max-workers", connections),
         *("-connections", connections),
         *("-max-connections", connections),
-        # Bodies are read to their end, and forgotten.
+        # Bodies are read to their end, but not stored.
         *("-max-body", 0),
         *("-output", results),
     ]
@@ -102,9 +102,9 @@ def attack(
 
 
 def read_hits(table: TextIO) -> Iterator[Hit]:
-    """Yield the rows of what `vegeta encode -to csv` prints.
+    """Yield the rows of the output of `vegeta encode -to csv`.
 
-    Raises: TestbedError: a row is not one of vegeta's; the file may end in the middle of it.
+    Raises: TestbedError: a row does not have vegeta's fields; the file may be cut off.
     """
     for number, row in enumerate(csv.reader(table), start=1):
         try:
@@ -134,18 +134,18 @@ def write_operations(
 ) -> Totals:
     """Write the hits as operations (docs/reference/contracts.md, section 4) and return their totals.
 
-    Raises: TestbedError: there are none.
+    Raises: TestbedError: there are no hits.
     """
     ordered = sorted(hits, key=lambda hit: hit.number)
     if not ordered:
-        raise TestbedError("vegeta: its results are empty; not one request was sent")
+        raise TestbedError("vegeta: its results are empty; it sent no request")
     first_ns = ordered[0].started_ns
     period_ns = None if rate is None else _NS_PER_S / rate
     count, errors, payload_bytes, last_ns, first_error = 0, 0, 0, first_ns + warm_up_ns, None
     operations.write(_HEADER)
     for hit in ordered:
         due_ns = hit.started_ns if period_ns is None else first_ns + round(hit.number * period_ns)
-        # The first hit is itself a little late, so the others may seem early by that.
+        # The first hit is itself a little late, so others may seem early by the same time.
         intended_ns = min(due_ns, hit.started_ns)
         ok, measured = hit.status == 200, intended_ns >= first_ns + warm_up_ns
         instants = (intended_ns, hit.started_ns, hit.started_ns + hit.latency_ns)
@@ -162,9 +162,9 @@ def write_operations(
 
 
 def check(totals: Totals) -> None:
-    """Check that requests were answered: vegeta ends with 0 whatever became of them.
+    """Check that requests were answered: vegeta exits with 0 even if none was.
 
-    Raises: TestbedError: none was measured, or too many failed; has the first error.
+    Raises: TestbedError: no request was measured, or too many failed; has the first error.
     """
     if totals.operations == 0:
         raise TestbedError(f"vegeta: no request was measured; first error: {totals.first_error or 'none'}")

@@ -1,4 +1,4 @@
-"""YCSB as an application: parameters and load; the servers are a store's business."""
+"""YCSB as an application: parameters and load; each store starts its own servers."""
 
 from collections.abc import Collection, Iterator
 from typing import Annotated, ClassVar, Literal
@@ -25,7 +25,7 @@ from crosswind.testbed.binaries import LOAD
 CLIENT = "client"
 # A record of 1 MB; etcd takes requests of 1.5 MiB.
 FIELD_BYTES_MAX = 100_000
-# What a workload's operations are, as its metrics name them; none where they are all of one kind.
+# The kinds of operations of each workload, as in the names of metrics; none if there is only one kind.
 _KINDS = {
     "a": ("read", "update"),
     "b": ("read", "update"),
@@ -58,7 +58,7 @@ Durability = Literal[
 
 
 class YcsbParameters(Pace):
-    """What is stored where, what is asked of it, by how many, and until when."""
+    """The store, its records, the workload, its clients, and its end."""
 
     store: Literal["postgresql", "redis", "valkey", "etcd", "mongodb", "ferretdb", "cassandra"] = Field(
         "postgresql", description="The database under test."
@@ -66,7 +66,7 @@ class YcsbParameters(Pace):
     durability: Durability | None = Field(
         None,
         description=(
-            "What a confirmed operation means, in the store's own words: postgresql and ferretdb on (when "
+            "Guarantee of a confirmed operation, in the store's own terms: postgresql and ferretdb on (when "
             "absent), remote_apply, remote_write, local, off; redis and valkey wait=0 (when absent), wait=1, "
             "wait=2; etcd linearizable (when absent), serializable; mongodb w=1 (when absent), majority, "
             "w=0; cassandra quorum (when absent), one, all."
@@ -80,10 +80,10 @@ class YcsbParameters(Pace):
         FIELD_BYTES, alias="field_length", description="Size of each field; 100B, YCSB's own, when absent."
     )
     operations: Annotated[int, Field(ge=1)] | None = Field(
-        None, description="End of the measured phase, in operations; give this, `duration` or both."
+        None, description="End of the measured phase, in operations; write this, `duration` or both."
     )
     duration_ns: PositiveDuration | None = Field(
-        None, alias="duration", description="End of the measured phase, in time; the first of the two counts."
+        None, alias="duration", description="End of the measured phase, in time; the first of both ends it."
     )
     warm_up_ns: Duration = Field(
         1_000_000_000, alias="warm_up", description="Before the measured phase; 1s when absent."
@@ -121,7 +121,7 @@ class Ycsb(Application):
 
     def figures(self) -> tuple[Figure, ...]:
         pooled = latency_figures(self.parameters.rate)
-        # Kinds wait for different parts of the network: reads for the primary, updates for a replica as well.
+        # Kinds wait for different parts of the network: reads for the primary, updates also for a replica.
         kinds = _KINDS[self.parameters.workload]
         return (
             *pooled,

@@ -1,12 +1,12 @@
 """Apache Cassandra: a ring of all database nodes, each of which has every record; db0 takes the load.
 
-Records are loaded once and every trial starts from a copy of all nodes' data. Nodes know each other by the
-addresses of the fabric they are in: what a node remembers of the ring it came from is not asked
-(`cassandra.load_ring_state`), since data outlive the addresses. All nodes are seeds with fixed tokens, so
-that none waits for another before it joins: a start costs what starting Java costs.
+Records are loaded once, and every trial starts from a copy of all nodes' data. Nodes use the addresses of
+their current fabric: the stored state of the ring is ignored (`cassandra.load_ring_state`), because its
+addresses may be outdated. All nodes are seeds with fixed tokens, so none waits for another before it joins,
+and a start takes only as long as starting Java.
 
-`durability` is the consistency level of reads and writes alike. db0 coordinates and is a replica itself; the
-snitch, which knows that all nodes are of one rack, asks db0 first.
+`durability` is the consistency level of reads and writes. db0 coordinates and is itself a replica. All nodes
+are in one rack, so the snitch prefers db0.
 
 Source: Apache Cassandra 5.0, `bin/cassandra`, `conf/jvm17-server.options`, `conf/cassandra.yaml`.
 """
@@ -34,7 +34,7 @@ JAVA = DebianPackages(
 )
 PORT = 9042
 _MAIN = "org.apache.cassandra.service.CassandraDaemon"
-# Three virtual machines that start together on two busy cores take most of a minute; this is stuck.
+# Three virtual machines that start together on two busy cores take almost a minute; after this they hang.
 _READY_S = 150.0
 
 
@@ -54,7 +54,7 @@ class Cassandra(Store):
             return None
         return (
             "Cassandra with consistency ONE confirms a write when one node has it, and db0 answers reads "
-            "from what it has: the network between the database's nodes is not in the latency, and a read "
+            "from its own data: the network between the database's nodes is not in the latency, and a read "
             "may be stale. `durability: quorum` waits for the replicas."
         )
 
@@ -63,7 +63,7 @@ class Cassandra(Store):
         for member in members:
             own_folder(stage, member)
         servers = self._serve_all(stage)
-        # A schema that is made before all have joined reaches late ones only a minute later.
+        # Nodes that join after a schema was made get it only a minute later.
         for member in members:
             self._await(stage, member, f"joined-{member}", "SELECT key FROM system.local", "one", servers)
         replication = f"{{'class': 'SimpleStrategy', 'replication_factor': {len(members)}}}"
@@ -77,7 +77,7 @@ class Cassandra(Store):
     def start(self, stage: Stage) -> None:
         self.data(stage.fabric.nodes).lay_out(stage.folder)
         self._servers = self._serve_all(stage)
-        # Answered only when db0 knows every replica to be up and has heard from all of them.
+        # Answered only when all replicas have answered db0.
         read = "SELECT y_id FROM ycsb.usertable LIMIT 1"
         self._await(stage, PRIMARY, "replicas", read, "all", self._servers)
 
@@ -85,7 +85,7 @@ class Cassandra(Store):
         return ["--store", "cassandra", "--server", _server(stage, PRIMARY), "--durability", self.durability]
 
     def _serve_all(self, stage: Stage) -> list[Process]:
-        """Start all nodes; they are ready only after `_await`."""
+        """Start all nodes; they are ready after `_await`."""
         members = members_of(stage.fabric.nodes)
         seeds = [address_of(stage, member) for member in members]
         return [self._serve(stage, member, number, seeds) for number, member in enumerate(members)]

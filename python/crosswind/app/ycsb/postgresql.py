@@ -1,10 +1,10 @@
 """PostgreSQL with synchronous standbys: a primary (db0) that confirms a write when any one standby has it.
 
-The cluster is Crosswind's own: own data folders, own ports inside the nodes, never the system's. Records are
-loaded and standbys copied once, in a fabric with the empty condition; every trial starts from a copy of those
-files, so no trial inherits the bloat, the cache or the log of the one before.
+The cluster has its own data folders, and its own ports inside the nodes; servers of the system are not used.
+Records are loaded and standbys copied once, in a fabric with the empty condition. Every trial starts from a
+copy of those files, so bloat, caches and logs do not carry over from trial to trial.
 
-What is set, and why, stands in `_SETTINGS`; everything else is PostgreSQL's default, fsync included.
+`_SETTINGS` has all changed settings with their reasons; all others are PostgreSQL's defaults, fsync included.
 `durability` is `synchronous_commit`.
 """
 
@@ -27,6 +27,7 @@ POSTGRESQL = DebianPackages(
 PORT = 5432
 USER = DATABASE = "postgres"
 
+# Its hash names the prepared data, so changing a comment here prepares them again.
 _SETTINGS = """
 listen_addresses = '*'
 port = 5432
@@ -47,7 +48,7 @@ _ACCESS = """
 host all all 10.77.0.0/16 trust
 host replication all 10.77.0.0/16 trust
 """
-# One session waits for the standbys, instead of one process for each look.
+# One session waits for the standbys, instead of a new process for each check.
 _AWAIT_STANDBYS = """
 DO $$ BEGIN
   WHILE (SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = 'quorum') <
@@ -59,7 +60,7 @@ END $$
 """
 
 
-# Of these a standby has to do nothing before a write is confirmed.
+# With these, a write is confirmed before a standby has done anything.
 _LOCAL = ("local", "off")
 
 
@@ -79,24 +80,24 @@ class PostgreSQL(Store):
             return None
         return (
             f"PostgreSQL with synchronous_commit = {self.durability} confirms a write before any standby has "
-            "it: what the network between the database's nodes does is not in its latency."
+            "it: the network between the database's nodes is not in its latency."
         )
 
     def prepare(self, stage: Stage, loader: str) -> None:
-        """Load, replicate, stop, and put the data folders into the cache."""
+        """Load the records, replicate them, stop the servers, and store the data folders in the cache."""
         standbys = replicas_of(stage.fabric.nodes)
         self._initialise(stage)
         primary = self._serve(stage, PRIMARY)
         self._await_ready(stage, [primary], [])
         self.fill(stage, loader)
-        # Visibility is settled now, so that no read of a trial has to write hint bits.
+        # Otherwise reads of a trial would write hint bits.
         self.sql(stage, "settle", "VACUUM (FREEZE, ANALYZE)")
         for standby in standbys:
             self._copy_to_standby(stage, standby)
         followers = [self._serve(stage, standby) for standby in standbys]
         self._await_ready(stage, [primary, *followers], [])
         self.sql(stage, "checkpoint", "CHECKPOINT")
-        # The primary ends first: its last record, the shutdown checkpoint, then reaches every standby.
+        # The primary ends first, so that its last record, the shutdown checkpoint, reaches every standby.
         for server in [primary, *followers]:
             end(server, signal.SIGINT)
         self.keep(stage, [PRIMARY, *standbys])
@@ -120,7 +121,7 @@ class PostgreSQL(Store):
         return ["--store", "postgresql", "--server", server, "--user", USER, "--database", DATABASE]
 
     def sql(self, stage: Stage, name: str, statement: str, database: str = DATABASE) -> None:
-        """Run a statement on the primary; `name` is that of its log."""
+        """Run a statement on the primary; `name` is the name of its log."""
         options = ["-X", "-q", "-v", "ON_ERROR_STOP=1"]
         server = ["-h", address_of(stage, PRIMARY), "-p", str(PORT), "-U", USER, "-d", database]
         command = [_path("psql"), *options, *server, "-c", statement]
@@ -137,7 +138,7 @@ class PostgreSQL(Store):
             access.write(_ACCESS)
 
     def _copy_to_standby(self, stage: Stage, standby: str) -> None:
-        # By name: another topology with as many nodes may have the primary at another address.
+        # By name: in another topology, the primary may have another address.
         data, server = stage.folder / standby, ["-h", PRIMARY, "-p", str(PORT), "-U", USER]
         command = [
             _path("pg_basebackup"),
@@ -158,7 +159,7 @@ class PostgreSQL(Store):
             )
 
     def _serve(self, stage: Stage, node: str, *options: str) -> Process:
-        """Start a server; it is ready only after `_await_ready`."""
+        """Start a server; it is ready after `_await_ready`."""
         data = stage.folder / node
         command = [_path("postgres"), "-D", data, *options]
         return stage.fabric.start(node, "postgres", command, cwd=data, env=POSTGRESQL.env)

@@ -1,12 +1,12 @@
 """Redis: a primary (db0) and replicas that follow it asynchronously.
 
-Records are loaded once and saved as an RDB file; in every trial the primary loads that file and each replica
-copies everything from the primary, before the condition comes into force. In a trial nothing is written to
-disk: a fork for a snapshot, or a rewritten log, would fall into some trials and not into others.
+Records are loaded once and saved as an RDB file. In every trial, the primary loads that file and each replica
+copies everything from the primary, before the condition is applied. A trial writes nothing to disk, because a
+snapshot or a rewrite of the log would happen during some trials and not during others.
 
-`durability` is `wait=N`: the client sends WAIT N behind every write, and the write counts as done when N
-replicas have acknowledged it. With `wait=0`, which is Redis as it is, no write ever waits for the network
-between the database's nodes.
+`durability` is `wait=N`: the client sends WAIT N after every write, and the write is complete when N replicas
+have acknowledged it. With `wait=0`, Redis' default, no write waits for the network between the database's
+nodes.
 
 Source: Redis 7 documentation, "Replication", WAIT.
 """
@@ -30,7 +30,7 @@ from crosswind.app.ycsb.store import (
 from crosswind.testbed.fabric import Process
 
 PORT = 6379
-# The default delay before a first replica is served is five seconds, longer than many trials.
+# By default the first replica waits five seconds for its data, longer than many trials take.
 _SETTINGS = (
     *("--protected-mode", "no"),
     *("--save", ""),
@@ -44,8 +44,8 @@ class Redis(Store):
     """A primary and replicas; or a primary alone.
 
     Attributes:
-        title: what its makers call it.
-        packages: have the server and its client, `<name>-server` and `<name>-cli`.
+        title: its official name.
+        packages: with the server and its client, `<name>-server` and `<name>-cli`.
     """
 
     name = "redis"
@@ -107,7 +107,7 @@ class Redis(Store):
         return stage.fabric.start(node, f"{self.name}-server", command, cwd=folder, env=server.env)
 
     def _await_replicas(self, stage: Stage, servers: list[Process]) -> None:
-        """Wait until the primary has loaded its data and every replica has all of them and follows."""
+        """Wait until the primary has loaded its data and every replica has copied them and follows."""
         wanted = len(servers) - 1
         await_answer(
             stage,
@@ -122,7 +122,7 @@ class Redis(Store):
 
     def _ask(self, stage: Stage, *words: str) -> list[object]:
         client = self._program("cli").path
-        # Without -e a refusal, such as while data are loaded, would be a success.
+        # Without -e, an error, such as while data are loaded, would have exit status 0.
         return [client, "-e", "-h", address_of(stage, PRIMARY), "-p", str(PORT), *words]
 
     def _program(self, part: str) -> Program:

@@ -1,4 +1,4 @@
-"""Read what `INFO replication` says.
+"""Read the output of `INFO replication`.
 
 Source: Redis 7 documentation, INFO.
 """
@@ -9,9 +9,9 @@ _REPLICA = re.compile(r"slave\d+:(?P<fields>.*)")
 
 
 def online_replicas(said: str) -> int | None:
-    """Return how many replicas have all data and follow; None when this is no primary's answer.
+    """Return the number of replicas that have all data and follow; None if a primary did not answer.
 
-    A replica that still receives the data has another state than `online`.
+    A replica that is still receiving the data is not in the state `online`.
     """
     lines = said.splitlines()
     if "role:master" not in lines:

@@ -1,4 +1,4 @@
-"""Run programs in the nodes of a database: to their end, until they answer well, until told to end."""
+"""Run programs in the nodes of a database: to their end, until their answer is accepted, or until stopped."""
 
 import signal
 import time
@@ -11,7 +11,7 @@ from crosswind.testbed.fabric import PROBE_INTERVAL_S, Process
 from crosswind.testbed.outputs import HEAD_BYTES
 
 READY_S = 60.0
-# Filling a replicated store through a slow network is not what is measured, but it must end.
+# Time limit for filling a replicated store through a slow network.
 FILLED_S = 1800.0
 
 
@@ -24,9 +24,9 @@ def run_to_end(
     env: Mapping[str, str] | None = None,
     timeout_s: float = READY_S,
 ) -> str:
-    """Run a command in a node and return what it printed; its name must be its own in this trial.
+    """Run a command in a node and return its output; no other process of the trial may have its name.
 
-    Raises: TestbedError: it failed or took longer than `timeout_s`; carries its last words.
+    Raises: TestbedError: it failed or took longer than `timeout_s`; has the end of its output.
     """
     process = stage.fabric.start(node, name, command, cwd=stage.folder, env=env)
     ended = process.wait(timeout_s)
@@ -49,13 +49,13 @@ def await_answer(
     env: Mapping[str, str] | None = None,
     timeout_s: float = READY_S,
 ) -> str:
-    """Run a command again and again until what it prints is accepted; return that.
+    """Repeat a command until its output is accepted, and return the output.
 
-    Its name must be its own in this trial: processes of one name share a log, and here each reads its part.
+    No other process of the trial may have its name: processes with one name share a log.
 
     Args:
-        accept: not asked about the output of a command that failed.
-        alive: processes that must stay up meanwhile.
+        accept: whether to accept the output; not called if the command failed.
+        alive: processes that must not end meanwhile.
 
     Raises: TestbedError: one of `alive` ended, or nothing was accepted within `timeout_s`.
     """
@@ -78,18 +78,20 @@ def await_answer(
             process.stop(0)
             waited = ", ".join(str(server) for server in alive)
             raise TestbedError(
-                f"{waited}: not ready after {timeout_s:g} s; {name} said last: "
+                f"{waited}: not ready after {timeout_s:g} s; last output of {name}: "
                 f"{said.strip() or process.last_words()}"
             )
         time.sleep(PROBE_INTERVAL_S)
 
 
 def end(server: Process, number: signal.Signals) -> None:
-    """Send a signal that ends a server whose data are kept, and wait for its clean end.
+    """Stop a server with a signal, and wait for its clean end, so that its data can be stored.
 
-    Raises: TestbedError: it is still there after `READY_S`.
+    Raises: TestbedError: it still runs after `READY_S`.
     """
     server.signal(number)
     if server.wait(READY_S) is None:
         server.stop(0)
-        raise TestbedError(f"{server}: still there {READY_S:g} s after {number.name}; {server.last_words()}")
+        raise TestbedError(
+            f"{server}: still running {READY_S:g} s after {number.name}; {server.last_words()}"
+        )

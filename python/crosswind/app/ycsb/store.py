@@ -1,4 +1,4 @@
-"""What a database has to be able to do to be driven by YCSB.
+"""The contract of a database for YCSB.
 
 Its nodes are `db0` (takes the load) and `db1`, `db2` ... (replicas), as many as the topology has.
 """
@@ -23,13 +23,14 @@ from crosswind.testbed.fabric import Process
 from crosswind.testbed.folders import cache_folder
 
 PRIMARY = "db0"
-# YCSB's own, of a record's ten fields.
+# YCSB's default for the size of each of a record's ten fields.
 FIELD_BYTES = 100
 FIELDS = 10
-# Stores read their records from disk, copy them to replicas and save them whole. Busy processors had read a
-# million of Redis's, 1 GB, in 15 s and not copied them after 45 s more; PostgreSQL's were copied within 60 s.
+# Stores read their records from disk, copy them to replicas and save them. Measured on a busy machine with a
+# million records, 1 GB: Redis read them in 15 s, but had not copied them after 45 s more; PostgreSQL copied
+# them within 60 s.
 BYTES_PER_S_MIN = 5_000_000
-# The contents are the same in every trial and every experiment; only the requests differ by seed.
+# The records are the same in every trial and every experiment; only the requests depend on the seed.
 DATA_SEED = 1
 
 
@@ -42,11 +43,11 @@ class Store(ABC):
         field_bytes: length of each of a record's fields.
 
     Attributes:
-        name: as files write it.
+        name: in experiment files.
         requirements: what it needs from this machine.
-        durabilities: what a confirmed operation may mean, in the database's own words; the default first.
-        in_memory: whether all records have to fit into memory.
-        settings: everything that decides what the data look like besides version, records and replicas.
+        durabilities: guarantees of a confirmed operation, in the database's own terms; the default first.
+        in_memory: whether all records must fit into memory.
+        settings: everything that determines the data besides version, records and replicas.
     """
 
     name: ClassVar[str]
@@ -62,15 +63,15 @@ class Store(ABC):
         self._servers: list[Process] = []
 
     def remark(self) -> str | None:
-        """Return what a reader of the results has to know about this durability, if anything."""
+        """Return what a reader of the results must know about this durability, if anything."""
         return None
 
     def misfit(self, nodes: Collection[str]) -> str | None:
-        """Return why this durability cannot be had with these nodes, and the remedy."""
+        """Return why this durability is impossible with these nodes, and the remedy."""
         return None
 
     def demand(self, nodes: Collection[str]) -> Demand:
-        """Return what its records take: every server has all of them, and every trial a copy of its own."""
+        """Return the resources for its records: every server has all, and every trial has its own copy."""
         records_bytes = self.bytes * len(members_of(nodes))
         return Demand(
             memory_bytes=records_bytes if self.in_memory else 0,
@@ -81,11 +82,11 @@ class Store(ABC):
 
     @property
     def bytes(self) -> int:
-        """What the fields of all records hold together."""
+        """The size of all fields of all records."""
         return self.records * FIELDS * self.field_bytes
 
     def is_prepared(self, nodes: Collection[str]) -> bool:
-        """Tell whether the data are in the cache."""
+        """Return whether the data are in the cache."""
         return self.data(nodes).are_kept
 
     @abstractmethod
@@ -94,7 +95,7 @@ class Store(ABC):
 
     @abstractmethod
     def prepare(self, stage: Stage, loader: str) -> None:
-        """Load the records from the node `loader`, replicate them, and keep the stopped servers' data."""
+        """Load the records from the node `loader`, replicate them, stop the servers and store their data."""
 
     @abstractmethod
     def start(self, stage: Stage) -> None:
@@ -102,16 +103,16 @@ class Store(ABC):
 
     @abstractmethod
     def target(self, stage: Stage) -> list[str]:
-        """Return the arguments with which `crosswind-load` reaches the database."""
+        """Return the arguments with which `crosswind-load` connects to the database."""
 
     @property
     def whole_s(self) -> float:
-        """How long all records may take from one place to another, s."""
+        """Time limit for copying or reading all records, s."""
         return READY_S + self.bytes / BYTES_PER_S_MIN
 
     def stop(self, stage: Stage) -> None:
-        """End the servers; raise TestbedError when one had died under the load."""
-        # The data are thrown away, so nothing that anybody wants is lost.
+        """Stop the servers; raise TestbedError if one had ended during the load."""
+        # The data are deleted afterwards, so a clean end is not needed.
         stop_servers(stage, self._servers, grace_s=0)
 
     def data(self, nodes: Collection[str]) -> DataFolders:
@@ -123,7 +124,7 @@ class Store(ABC):
         return DataFolders(cache_folder() / f"ycsb-{self.name}" / name)
 
     def keep(self, stage: Stage, nodes: Sequence[str]) -> None:
-        """Put the data of stopped servers into the cache."""
+        """Store the data of stopped servers in the cache."""
         manifest = Manifest(
             version=self.version(),
             records=self.records,
@@ -134,7 +135,7 @@ class Store(ABC):
         self.data(stage.fabric.nodes).keep(stage.folder, manifest)
 
     def table(self) -> list[str]:
-        """Return the arguments that say what `crosswind-load` fills it with, or finds in it."""
+        """Return the arguments that describe the records to `crosswind-load`."""
         return ["--records", str(self.records), "--field-length", str(self.field_bytes)]
 
     def fill(self, stage: Stage, loader: str) -> None:
@@ -145,25 +146,25 @@ class Store(ABC):
 
 
 def replicas_of(nodes: Collection[str]) -> list[str]:
-    """Return the names of the replicas among the nodes of a topology, in order of their number."""
+    """Return the replicas among the nodes of a topology, in order of their numbers."""
     found = [name for name in nodes if re.fullmatch(r"db[1-9][0-9]*", name)]
     return sorted(found, key=lambda name: int(name[2:]))
 
 
 def members_of(nodes: Collection[str]) -> list[str]:
-    """Return the names of all nodes of the database, the one that takes the load first."""
+    """Return all nodes of the database; the first one takes the load."""
     return [PRIMARY, *replicas_of(nodes)]
 
 
 def address_of(stage: Stage, node: str) -> str:
-    """Return the address of a node, for servers that cannot listen on a name."""
+    """Return the address of a node."""
     return stage.fabric.nodes[node].address
 
 
 def version_of(program: Program, *arguments: str) -> str:
-    """Return the version in what a program prints: the first number with a dot in it, such as `7.0.15`.
+    """Return the version that a program prints: the first number with a dot in it, such as `7.0.15`.
 
-    Raises: ValueError: there is none.
+    Raises: ValueError: it prints none.
     """
     done = subprocess.run(
         [program.path, *arguments], capture_output=True, text=True, check=True, timeout=10, env=program.env
@@ -180,7 +181,7 @@ def parse_version(printed: str) -> str:
 
 
 def own_folder(stage: Stage, node: str) -> Path:
-    """Make the folder of a server that starts without data, for the account that it runs as; return it."""
+    """Make and return an empty folder for a server, owned by the account that it runs as."""
     folder = stage.folder / node
     folder.mkdir()
     os.chown(folder, *stage.fabric.application_account)

@@ -1,6 +1,6 @@
-"""Valkey, the fork of Redis 7.2 under its old licence: protocol, options and replication are as in `redis`.
+"""Valkey, the fork of Redis 7.2 under its old license, with the protocol, options and replication of Redis.
 
-Debian has it from version 13 on, and for version 12 in its backports.
+Debian has it since version 13, and in the backports of version 12.
 
 Source: Valkey 8 documentation, "Replication", WAIT.
 """

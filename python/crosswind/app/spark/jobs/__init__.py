@@ -1,5 +1,5 @@
-"""What runs inside Spark: the driver of a trial and its workloads, in the Python that has pyspark.
+"""The code that runs inside Spark: the driver of a trial and its workloads, in the Python that has pyspark.
 
-Nothing here may import Crosswind: the folder is copied into every trial, because the account of the
-application may not be able to read the place where Crosswind is installed.
+Nothing here may import Crosswind. The folder is copied into every trial, because the account of the
+application may not be able to read the folder where Crosswind is installed.
 """

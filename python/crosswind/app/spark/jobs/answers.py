@@ -1,7 +1,7 @@
-"""Rows of a query as plain values, and whether two engines found the same ones. Pure.
+"""Rows of a query as plain values, and whether two engines returned the same rows. Pure.
 
-Engines agree on a row when texts, dates and missing values are equal and numbers are within `TOLERANCE`: an
-average of decimals is rounded to six digits by one and to the precision of a double by the other.
+Two engines agree on a row if texts, dates and missing values are equal and numbers are within the tolerances:
+one engine rounds an average of decimals to six digits, the other to the precision of a double.
 """
 
 import math
@@ -13,17 +13,17 @@ from typing import TypeGuard
 TOLERANCE_RELATIVE = 1e-6
 TOLERANCE_ABSOLUTE = 1e-4
 
-# A value of a row: its text where it is one, such as a date.
+# Values of a row; dates are texts.
 Row = list[int | float | str | None]
 
 
 def plain_rows(rows: Iterable[Sequence[object]]) -> list[Row]:
-    """Return rows of JSON-ready values: numbers, texts (dates among them), null."""
+    """Return rows of values that JSON can hold: numbers, texts (also for dates) and null."""
     return [[_plain(value) for value in row] for row in rows]
 
 
 def difference(found: list[Row], expected: list[Row]) -> str | None:
-    """Return the first difference between two sets of rows in whatever order; None where there is none."""
+    """Return the first difference between two sets of rows in any order; None if there is none."""
     if len(found) != len(expected):
         return f"{len(found)} rows instead of {len(expected)}"
     for one, other in zip(sorted(found, key=_order), sorted(expected, key=_order), strict=True):
@@ -39,11 +39,11 @@ def _plain(value: object) -> int | float | str | None:
         return value.isoformat()
     if value is None or isinstance(value, int | float | str):
         return value
-    raise TypeError(f"{value!r} is a {type(value).__name__}, which no query has")
+    raise TypeError(f"{value!r} is a {type(value).__name__}, which no query returns")
 
 
 def _order(row: Row) -> list[tuple[int, int | float | str]]:
-    """Return a key by which rows that agree sort alike: what has to be equal counts before numbers do."""
+    """Return a sort key that is equal for rows that agree: values that must be equal come before numbers."""
     exact = [(0, "") if value is None else (1, value) for value in row if not _is_number(value)]
     numbers = [(0, f"{value:.1f}") for value in row if _is_number(value)]
     nulls = [(int(value is None), "") for value in row]

@@ -1,4 +1,4 @@
-"""The connection to the cluster: a session whose executors are all there before anything runs."""
+"""The connection to the cluster: a session that waits for all executors."""
 
 import time
 
@@ -10,9 +10,9 @@ POLL_S = 0.05
 
 
 def connect(plan: Plan) -> SparkSession:
-    """Return a session on the master of the plan once it has one executor on every worker.
+    """Return a session on the master of the plan, once every worker has an executor.
 
-    Raises: RuntimeError: they are not all there after `executors_wait_s`.
+    Raises: RuntimeError: an executor is missing after `executors_wait_s`.
     """
     builder = SparkSession.builder.appName(f"crosswind-{plan.workload}").master(plan.master)
     for key, value in plan.conf.items():
@@ -23,12 +23,12 @@ def connect(plan: Plan) -> SparkSession:
         if time.monotonic() > deadline:
             raise RuntimeError(
                 f"{executors(spark)} executors of {plan.workers} after {plan.executors_wait_s} s; "
-                "do the workers have the memory and the cores that each is to give?"
+                "do the workers have the memory and the cores of an executor?"
             )
         time.sleep(POLL_S)
     return spark
 
 
 def executors(spark: SparkSession) -> int:
-    """Return how many executors have registered; Spark counts the driver among them."""
+    """Return the number of registered executors; Spark counts the driver as one more."""
     return len(spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()) - 1

@@ -1,11 +1,11 @@
-"""The driver of one trial: warm-up, input, a wait for the word to begin, the measured run, its validation.
+"""The driver of one trial: warm-up, input, a wait for the signal to begin, measured run, validation.
 
     python -m jobs.driver PLAN.json
 
-It prints `ready` when it could begin, waits for the file `begin` of the plan, prints `measured phase` and
-runs the workload once. The plan (`plan.py`) says what, how much, where, and which files to write.
-Exit status 0 means that the output was validated; 1 is an error, 3 an
-output that is not right.
+It prints `ready` when it can begin, waits for the file `begin` of the plan, prints `measured phase` and runs
+the workload once. The plan (`plan.py`) says what, how much, where, and which files to write.
+Exit status 0 means that the output was validated, 1 an error, and 3 a wrong
+output.
 """
 
 import sys
@@ -25,7 +25,7 @@ from .workloads import find
 
 NOT_VALID = 3
 BEGIN_POLL_S = 0.01
-# The measurement window opens when the word to begin is given; the run follows when it is certainly open.
+# The measurement window opens at the signal to begin; the run starts when it is certainly open.
 LEAD_S = 0.1
 
 
@@ -62,20 +62,20 @@ def main() -> int:
 
 
 def make_job(spark: SparkSession, plan: Plan, name: str, size: AnySize) -> Job[AnySize]:
-    """Return the workload of the plan at a size, with a place of its own for input and output."""
+    """Return the workload of the plan at a size, with separate folders for input and output."""
     return find(plan.workload)(spark, f"{plan.storage}/{name}", plan.seed, size)
 
 
 @contextmanager
 def phase(spark: SparkSession, name: str) -> Iterator[None]:
-    """Mark every job of the block in the event log, whatever thread of Spark submits it."""
+    """Mark every job of the block in the event log, whichever thread of Spark submits it."""
     spark.sparkContext.setLocalProperty("crosswind.phase", name)
     yield
     spark.sparkContext.setLocalProperty("crosswind.phase", None)
 
 
 def await_file(path: Path) -> None:
-    """Return when the file exists; whoever wanted to write it ends this process with the node otherwise."""
+    """Return when the file exists; if Crosswind never writes it, it ends this process with the node."""
     while not path.exists():
         time.sleep(BEGIN_POLL_S)
 

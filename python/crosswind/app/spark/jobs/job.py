@@ -1,4 +1,4 @@
-"""What a workload is: an input that the seed determines, a measured run, an output that is checked."""
+"""A workload: an input that the seed determines, a measured run, an output that is checked."""
 
 import time
 from abc import ABC, abstractmethod
@@ -15,7 +15,7 @@ SizeT = TypeVar("SizeT", bound=Size)
 
 
 class NotValid(Exception):
-    """The output is not what the workload must give."""
+    """The output is wrong."""
 
 
 class Job(ABC, Generic[SizeT]):
@@ -35,11 +35,11 @@ class Job(ABC, Generic[SizeT]):
 
     @abstractmethod
     def make_input(self) -> None:
-        """Write the input, the same for the same seed and size."""
+        """Write the input, which depends only on seed and size."""
 
     @abstractmethod
     def run(self) -> None:
-        """Do the work once."""
+        """Run the workload once."""
 
     @abstractmethod
     def validate(self) -> Checked:
@@ -50,7 +50,7 @@ class Job(ABC, Generic[SizeT]):
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
-        """Time a part of the run and mark its stages in the event log."""
+        """Measure the time of a part of the run, and mark its stages in the event log."""
         self.spark.sparkContext.setLocalProperty("crosswind.part", name)
         started_ns = time.monotonic_ns()
         yield

@@ -1,7 +1,7 @@
-"""K-Means: points around as many centres as are looked for, clustered with Spark's MLlib.
+"""K-Means: points around as many centres as there are clusters, clustered with Spark's MLlib.
 
-An iteration sends centres to the tasks and sums back; the points stay where they are cached. That is little
-traffic, in many rounds.
+An iteration sends centres to the tasks and sums back; the points stay in the cache of their executors. That
+is little traffic in many rounds.
 
 Source: HiBench 7, ml/kmeans (DenseKMeans, MLlib's k-means||).
 """
@@ -22,7 +22,7 @@ _POINT = (
     "transform(sequence(1, {dimensions}), i -> 10 * {centre} + "
     "aggregate(sequence(1, 4), 0D, (sum, j) -> sum + {noise}) - 2)"
 )
-# MLlib computes distances from products of norms, which costs it the last digits.
+# MLlib computes distances from products of norms, which loses the last digits.
 COST_TOLERANCE = 1e-5
 
 
@@ -48,9 +48,9 @@ class KMeans(Job[Points]):
         points.unpersist(blocking=True)
 
     def validate(self) -> Checked:
-        """Sum up the cost of the model by other means.
+        """Compute the cost of the model in another way.
 
-        MLlib tells the cost of the centres before its last step, and a step never makes it larger; one
+        MLlib reports the cost of the centres before its last step, and a step never increases it. A single
         centre in the middle of all points costs more than several.
         """
         summary, centres = self._model.summary, [list(map(float, c)) for c in self._model.clusterCenters()]

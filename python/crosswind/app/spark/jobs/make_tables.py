@@ -1,9 +1,9 @@
-"""Make the tables of TPC-H or TPC-DS as Parquet files, and every query with its answer: all from DuckDB.
+"""Make the tables of TPC-H or TPC-DS as Parquet files, and all queries with their answers, with DuckDB.
 
     python -m jobs.make_tables tpch|tpcds SCALE FOLDER
 
-FOLDER/TABLE.parquet has a table; FOLDER/queries.json has `{"3": {"text": "select ...", "rows": [[...],
-...]}}`. The answers are DuckDB's own, from the same files: another engine must find the same rows.
+FOLDER/TABLE.parquet is a table; FOLDER/queries.json is `{"3": {"text": "select ...", "rows": [[...],
+...]}}`. The answers are those of DuckDB on the same data; another engine must return the same rows.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""PageRank: the rank of every page of a web of links, by so many rounds of handing ranks on.
+"""PageRank: the rank of every page in a graph of links, after a number of rounds.
 
-A round joins links with ranks and sums up what pages are given; the sums are shuffled, the links stay where
-they are cached.
+A round joins links with ranks and adds up the rank that each page gets from others. The sums are shuffled;
+the links stay in the cache of their executors.
 
 Source: HiBench 7, websearch/pagerank (SparkPageRank: rank = 0.15 + 0.85 * sum).
 """
@@ -13,8 +13,8 @@ from .outcome import Checked
 from .size import Pages
 
 LINKS = 8
-# Every page links to the next one, so that each has a rank to give and is given one; its other links prefer
-# pages with low numbers, as links on the web prefer few pages.
+# Every page links to the next one, so that every page has an outgoing and an incoming link. Its other links
+# prefer pages with low numbers, as links on the web prefer few pages.
 _TARGETS = (
     "transform(sequence(1, {links}), i -> if(i = 1, pmod(id + 1, {pages}), "
     "cast({pages} * power(pmod(xxhash64(id, i, {seed}L), 1000003) / 1000003D, 3) as bigint)))"
@@ -36,7 +36,7 @@ class PageRank(Job[Pages]):
         links = self.spark.read.parquet(self.input).repartition(self.size.partitions, "page").cache()
         ranks = links.select("page", f.lit(1.0).alias("rank"))
         for _ in range(self.size.iterations):
-            # Never by broadcast, which ends where ranks no longer fit.
+            # A merge join, because a broadcast join fails if the ranks do not fit into memory.
             given = links.join(ranks.hint("merge"), "page").select(
                 f.explode("targets").alias("page"), (f.col("rank") / f.size("targets")).alias("share")
             )
@@ -45,7 +45,7 @@ class PageRank(Job[Pages]):
         links.unpersist(blocking=True)
 
     def validate(self) -> Checked:
-        """Ranks are handed on and never made or lost: they add up to the number of pages."""
+        """Check that the ranks add up to the number of pages: a round only moves rank between pages."""
         pages = self.size.records
         count, total, least = (
             self.spark.read.parquet(self.output).agg(f.count("page"), f.sum("rank"), f.min("rank")).first()

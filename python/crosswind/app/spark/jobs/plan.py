@@ -1,4 +1,4 @@
-"""The plan of a trial: what the driver runs, how much, where, and which files it writes."""
+"""The plan of a trial: the workload, its size, the cluster, and the files that the driver uses."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -13,8 +13,8 @@ class Plan:
     Args:
         workload: one of `SIZES`.
         master: URL of the cluster.
-        workers: how many executors there must be before anything runs.
-        executors_wait_s: how long to wait for them, s.
+        workers: the number of executors to wait for.
+        executors_wait_s: time limit of that wait, s.
         storage: URI below which inputs and outputs lie.
         warm_up, measured: the sizes of a warm-up run and of the measured one.
         begin: a file that tells the driver to begin, once it exists.

@@ -1,7 +1,6 @@
-"""Queries of TPC-H and TPC-DS, one after the other, as Spark SQL; texts and answers come with the tables.
+"""Queries of TPC-H and TPC-DS in sequence, as Spark SQL; texts and answers are stored with the tables.
 
-Source: TPC-H and TPC-DS specifications; texts with the validation parameters, as DuckDB's extensions have
-them.
+Source: TPC-H and TPC-DS specifications; texts with the validation parameters, from DuckDB's extensions.
 """
 
 import json
@@ -16,7 +15,7 @@ from .size import QueryNumbers
 class Queries(Job[QueryNumbers]):
     """Size: `tables` (the folder that `make_tables.py` filled) and `queries` (their numbers).
 
-    Tables on another storage than the cluster's shared disk are copied there first, once for all runs.
+    If the storage is not the local disk, tables are copied to it first, once for all runs.
     """
 
     def make_input(self) -> None:

@@ -1,4 +1,4 @@
-"""Lines of random words, as Hadoop's RandomTextWriter makes them for HiBench: any of a thousand."""
+"""Lines of random words out of a thousand, like those of Hadoop's RandomTextWriter, which HiBench uses."""
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
@@ -13,6 +13,6 @@ _LINE = (
 
 
 def write_lines(spark: SparkSession, records: int, partitions: int, seed: int, folder: str) -> None:
-    """Write so many lines; each is drawn from its number and the seed, on however many executors."""
+    """Write lines, each drawn from its number and the seed; the number of executors has no influence."""
     line = _LINE.format(words=WORDS_IN_A_LINE, seed=seed, vocabulary=WORDS)
     spark.range(0, records, 1, partitions).select(f.expr(line)).write.text(folder)

@@ -1,11 +1,11 @@
-"""How much of a workload there is: a type for each kind of workload, on both sides of `plan.json`."""
+"""The size of a workload: a type for each kind of workload, on both sides of `plan.json`."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Size:
-    """Args: partitions: of input, shuffles and output."""
+    """The number of partitions of input, shuffles and output."""
 
     partitions: int
 

@@ -1,4 +1,4 @@
-"""Sort: whole lines of random text, sorted over the whole cluster.
+"""Sort: lines of random text, sorted over the whole cluster.
 
 Source: HiBench 7, micro/sort (ScalaSort).
 """

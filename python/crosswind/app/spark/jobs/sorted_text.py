@@ -1,6 +1,6 @@
-"""Sorting files of lines by range, and the proof that the result is the sorted input.
+"""Sort files of lines by range, and prove that the result is the sorted input.
 
-The proof needs no network beyond a row for each file: every file is checked where it is read.
+Every file is checked where it is read, so the proof sends only one row per file over the network.
 """
 
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from pyspark.sql import functions as f
 
 from .job import check
 
-# Larger than any file: with it as the cost of opening one, no task reads two files, and none a part of one.
+# Larger than any file. As the cost of opening a file, it makes every task read exactly one whole file.
 WHOLE_FILES = str(1 << 50)
 
 
 @dataclass(frozen=True)
 class Lines:
-    """What a set of lines is known by: their count and the sum of their CRC-32, as TeraValidate does it."""
+    """What identifies a set of lines: their count and the sum of their CRC-32, as in TeraValidate."""
 
     count: int
     checksum: int
@@ -35,7 +35,7 @@ def sort_lines(lines: DataFrame, key: Column, partitions: int, output: str, sepa
 
 
 def count_lines(lines: DataFrame) -> Lines:
-    """Return what the lines are known by."""
+    """Return the count and the checksum of the lines."""
     count, checksum = lines.agg(f.count("value"), f.sum(f.crc32("value"))).first()
     return Lines(count, checksum or 0)
 
@@ -43,8 +43,8 @@ def count_lines(lines: DataFrame) -> Lines:
 def check_sorted(spark: SparkSession, folder: str, key: Column, separator: str, expected: Lines) -> None:
     """Check that the files of a folder are the expected lines in the order of `key`.
 
-    A line that is not where sorting its file by key and place would put it is out of order; and the last
-    key of a file must not be above the first of the next.
+    Each line must be where sorting its file by key and place would put it, and the last key of a file must
+    not be above the first key of the next file.
 
     Raises: NotValid: lines are missing, changed or out of order.
     """

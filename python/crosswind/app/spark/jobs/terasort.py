@@ -1,7 +1,7 @@
 """TeraSort: 100-byte records with random 10-byte keys, sorted by key over the whole cluster.
 
-A record is laid out as those of `gensort -a`: key, row number in 32 hexadecimal digits, filler, and the end
-of a line. Keys are drawn from the row number and the seed, so the input is the same on however many
+A record has the layout of `gensort -a`: key, row number in 32 hexadecimal digits, filler, and the end of a
+line. Keys are drawn from the row number and the seed, so the input does not depend on the number of
 executors.
 
 Source: sortbenchmark.org, gensort and valsort; HiBench 7, micro/terasort.

@@ -1,9 +1,9 @@
 """WordCount: how often each word of a text occurs.
 
-Words are counted where they are read before anything is shuffled, so that little crosses the network: with
-the input on every node (`storage: local`) almost nothing does.
+Words are counted where they are read, before the shuffle, so little data cross the network. With the input on
+every node (`storage: local`) there is almost no traffic.
 
-Source: HiBench 7, micro/wordcount (ScalaWordCount, whose reduceByKey combines before the shuffle, too).
+Source: HiBench 7, micro/wordcount (ScalaWordCount, whose reduceByKey also combines before the shuffle).
 """
 
 from pyspark.sql import DataFrame
@@ -26,7 +26,7 @@ class WordCount(Job[Records]):
         self._words().groupBy("word").count().write.csv(self.output, sep="\t")
 
     def validate(self) -> Checked:
-        """Every word counts with its CRC-32, so that counts of the wrong words do not add up."""
+        """Check the sum of counts, each weighted with the CRC-32 of its word."""
         counted = self.spark.read.csv(self.output, sep="\t", schema="word string, count bigint")
         found = counted.agg(f.sum("count"), f.sum(f.crc32("word") * f.col("count")), f.count("word")).first()
         given = self._words().agg(f.count("word"), f.sum(f.crc32("word"))).first()

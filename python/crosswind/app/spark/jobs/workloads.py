@@ -1,4 +1,4 @@
-"""The workloads by the name that an experiment has for them; only the one that is asked for is loaded."""
+"""The workloads by their names in experiment files; only the requested one is loaded."""
 
 from importlib import import_module
 
