@@ -22,7 +22,7 @@ from crosswind.runner.outcome import Outcome
             ["run", "rpc-quick", "--results", "/dev/null/r"],
             "name a folder that you may write with --results",
         ),
-        (["demo", "--app", "rpc", "--results", "/dev/null/r"], "because /dev/null is no folder"),
+        (["demo", "--app", "rpc", "--results", "/dev/null/r"], "because /dev/null is not a folder"),
         (["certify", "--out", "/dev/null/c.json"], "name another file with --out"),
         (["up", "x.yaml", "--record", "/dev/null/r.cwr"], "name another file with --record"),
         (["up", "x.yaml", "--capture", "/dev/null/r.pcapng"], "name another file with --capture"),

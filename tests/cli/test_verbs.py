@@ -64,7 +64,7 @@ def test_init_writes_the_schema_that_the_example_names(tmp_path: Path, monkeypat
     schema.write_text("mine")
     assert run(["init", "bench/two.yaml"]) == 0
     assert schema.read_text() == "mine"
-    assert "crosswind schema > bench/experiment.schema.json brings it up to date" in capsys.readouterr().out
+    assert "crosswind schema > bench/experiment.schema.json updates it" in capsys.readouterr().out
 
 
 def test_validate_prints_places_that_editors_jump_to(tmp_path: Path, monkeypatch, capsys) -> None:
@@ -159,7 +159,7 @@ def test_validate_prints_notes(noted: str, capsys) -> None:
 def test_plan_names_what_is_missing_on_this_machine(noted: str, capsys) -> None:
     assert run(["plan", noted]) == 0
     shown = capsys.readouterr().out.split("Missing on this machine\n")[1]
-    assert "  - image not-here-at-all: podman is not here; " in shown
+    assert "  - image not-here-at-all: podman is not installed; " in shown
     assert (
         "  - no-such-package (no-such-program): neither on this system nor in the private packages;" in shown
     )

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def bucket_text(bucket: TokenBucket, trace: TrafficTrace) -> str:
-    """Return what a trace says of the bucket behind it, in one line."""
+    """Return a line with the token bucket that was found in a trace."""
     from crosswind.fingerprint.bucket.bursts import too_coarse
     from crosswind.fingerprint.bucket.knee import SAMPLES_MIN
     from crosswind.text.quantities import rate_text
@@ -22,9 +22,9 @@ def bucket_text(bucket: TokenBucket, trace: TrafficTrace) -> str:
         if coarse:
             on_s = float(phases[0].end_s[-1] - phases[0].begin_s[0])
             return (
-                f"token bucket: undecided; each time on has fewer than {SAMPLES_MIN} samples, which show no "
-                "two rates, and no bucket that became empty after the second time on; "
-                f"sample at a tenth of a time on (--point {100 * on_s:.4g}ms)"
+                f"token bucket: undecided; each on-period has fewer than {SAMPLES_MIN} samples, too few to "
+                "show two rates, or a bucket that became empty after the second on-period; "
+                f"use samples of a tenth of an on-period (--point {100 * on_s:.4g}ms)"
             )
         sent = float(phases[0].bits.sum())
         return (
@@ -37,7 +37,7 @@ def bucket_text(bucket: TokenBucket, trace: TrafficTrace) -> str:
         f"{bucket.emptied_s:.4g} s {rate_text(bucket.low_bps.value)}; "
         f"budget {_interval(bucket.budget_bits, 1e9)} Gbit, refill {refill}"
         + (
-            f"; fewer than {SAMPLES_MIN} points in a time on show no low rate, which is taken for the refill"
+            f"; with fewer than {SAMPLES_MIN} points in an on-period, the refill rate is used as the low rate"
             if coarse
             else ""
         )

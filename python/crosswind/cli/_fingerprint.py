@@ -1,4 +1,4 @@
-"""What the options of `crosswind fingerprint` mean, and the measurements that follow from them."""
+"""Read the options of `crosswind fingerprint`, and run the measurement."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from crosswind.fingerprint.regime.record import Header
     from crosswind.spec import FabricSpec
 
-# Of what the network draws; two fingerprints should not differ without a reason.
+# Seed of the network; fixed, so that two fingerprints do not differ because of it.
 SEED = 1
-# What `crosswind-load traffic` carries between two nodes.
+# Limit of `crosswind-load traffic` between two nodes.
 _CONNECTIONS_MAX = 1000
 
-# Of a network that others use, and that may cost money.
+# Default limit on an existing network, which others use and which may cost money.
 _OTHERS_MOST_BYTES = 10_000_000_000
 
-# What says how much a fingerprint measures, and nothing of a regime.
+# Options that only a fingerprint has, and a regime does not.
 _OF_FINGERPRINTS = ("full_speed", "rest", "connections", "repeat", "writes")
 
 T = TypeVar("T")
@@ -71,9 +71,9 @@ class _Target:
     """A network that can be measured.
 
     Attributes:
-        condition: that it emulates; None where it is not ours.
-        header_of: returns the header of a regime, and is given what is the regime's.
-        most_bytes: payload that it may be sent where the user does not say; None is no limit.
+        condition: that it emulates; None for an existing network.
+        header_of: returns the header of a regime from the arguments of the regime.
+        most_bytes: default limit of the payload to send; None is no limit.
     """
 
     network: Network
@@ -114,11 +114,11 @@ def take(asked: Asked) -> None:
 
 
 def _measure(asked: Asked, target: _Target, extent: Extent, out: Path, most_bytes: int | None) -> None:
-    """Measure a fingerprint; what there is of it is written even if it ends early."""
+    """Measure a fingerprint; write what was measured, even if it ends early."""
     from rich.console import Console
 
     from crosswind.analysis.network.document import text_of
-    from crosswind.cli._fingerprint_text import told
+    from crosswind.cli._fingerprint_text import fingerprint_text
     from crosswind.fingerprint.fingerprint import begin, measure
     from crosswind.fingerprint.measure.sent_bytes import SentBytes
     from crosswind.results.durable import write_text
@@ -133,7 +133,7 @@ def _measure(asked: Asked, target: _Target, extent: Extent, out: Path, most_byte
             raise
         finally:
             write_text(out, text_of(found.document()))
-            click.echo(told(found))
+            click.echo(fingerprint_text(found))
             click.echo(f"fingerprint: {out}" + (", as far as it was measured" if found.ended else ""))
 
 
@@ -151,46 +151,46 @@ def _extent(asked: Asked) -> Extent:
 
 
 def _refuse_what_is_of_the_other(asked: Asked) -> None:
-    """Refuse options of a regime beside those of a fingerprint."""
+    """Refuse options that the other kind of measurement has."""
     if asked.regime is None:
         if asked.wanted is not None or asked.point is not None:
-            raise CrosswindError("--for, --point: are of a regime; add --regime, such as --regime 10-30")
+            raise CrosswindError("--for, --point: only for a regime; add --regime, such as --regime 10-30")
         return
     if asked.tool not in (None, "traffic") or asked.cloud:
         raise CrosswindError(
-            "--regime: only traffic says what arrives point by point; leave --tool and --cloud out"
+            "--regime: only traffic reports what arrives point by point; leave --tool and --cloud out"
         )
     if given := _given(_OF_FINGERPRINTS):
         raise CrosswindError(
-            f"{', '.join(given)}: of a fingerprint, which --regime takes the place of; leave them out"
+            f"{', '.join(given)}: only for a fingerprint, which --regime replaces; leave them out"
         )
 
 
 def _target(asked: Asked) -> _Target:
-    """Return the network that is meant."""
+    """Return the network that the options select."""
     if asked.address is not None:
         return _there(asked, asked.address)
     if asked.file is not None and not asked.near and asked.far is None:
         return _made(asked, asked.file)
-    raise CrosswindError("neither FILE nor --far WORDS --to ADDRESS: no network is meant; give one of them")
+    raise CrosswindError("no network: write either FILE, or --far WORDS and --to ADDRESS")
 
 
 def _there(asked: Asked, address: str) -> _Target:
-    """Return a network that is there, between two ends that commands can be given."""
+    """Return an existing network, between two ends that can run commands."""
     from crosswind.cli._regime import header_of_ends
     from crosswind.fingerprint.measure.other_ends import as_they_are, other_ends
 
     of_file = (asked.file, asked.condition, asked.between, asked.through, asked.tunnel)
     if asked.far is None or any(given is not None for given in of_file):
         raise CrosswindError(
-            "--to ADDRESS: takes --far WORDS, and no FILE, --condition, --between, --through or "
-            "--tunnel; the network is there"
+            "--to ADDRESS: measures an existing network; it needs --far WORDS, and no FILE, --condition, "
+            "--between, --through or --tunnel"
         )
     ends = other_ends(asked.near, asked.far, address, asked.tool)
     if asked.regime is not None and ends.tool != "traffic":
         raise CrosswindError(
             f"--regime: {ends.near.name} and {ends.far.name} do not share this machine's clock and "
-            "files, through which traffic says what arrives point by point; measure between ends of one "
+            "files, through which traffic reports what arrives point by point; measure between ends of one "
             "machine"
         )
     words = (asked.near, asked.far, address)
@@ -198,7 +198,7 @@ def _there(asked: Asked, address: str) -> _Target:
 
 
 def _made(asked: Asked, file: str) -> _Target:
-    """Return the network of a file, which is made for each measurement."""
+    """Return the network of a file, which is brought up for each measurement."""
     from crosswind.fingerprint.measure.own_ends import own_fabric
     from crosswind.fingerprint.regime.record import Header
 
@@ -209,7 +209,7 @@ def _made(asked: Asked, file: str) -> _Target:
 
 
 def _fabric(file: str, condition: str | None, between: str | None, through: str | None) -> FabricSpec:
-    """Return the fabric of a file, of the two nodes that are meant and the one between them, if any."""
+    """Return the fabric of a file with the two selected nodes, and the one between them, if any."""
     from crosswind.doctor import auto_domains_here
     from crosswind.fingerprint.measure.own_ends import with_nodes
     from crosswind.spec import carried_out, fabric_of, find_experiment, load_setup
@@ -222,19 +222,19 @@ def _fabric(file: str, condition: str | None, between: str | None, through: str 
     ends = _two(between, nodes)
     if through is not None and (through not in nodes or through in ends):
         raise CrosswindError(
-            f"--through {through}: a third node is needed beside {' and '.join(dict.fromkeys(ends))}; nodes "
+            f"--through {through}: must be a third node besides {' and '.join(dict.fromkeys(ends))}; nodes "
             f"are {', '.join(nodes)}"
         )
     return with_nodes(spec, [*ends, *([through] if through is not None else [])])
 
 
 def _two(between: str | None, nodes: list[str]) -> tuple[str, str]:
-    """Return the two nodes that are meant; they may be one."""
+    """Return the two selected nodes, which may be the same."""
     named = nodes[:2] if between is None else between.split(",")
     if len(named) != 2 or not set(named) <= set(nodes):
         said = f"--between {between}" if between is not None else f"the topology has {len(nodes)} node"
         raise CrosswindError(
-            f"{said}: two nodes are needed, or one twice for its loopback; nodes are {', '.join(nodes)}"
+            f"{said}: name two nodes, or one twice for its loopback; nodes are {', '.join(nodes)}"
         )
     return named[0], named[1]
 
@@ -242,14 +242,16 @@ def _two(between: str | None, nodes: list[str]) -> tuple[str, str]:
 def _refuse_impossible_way(
     nodes: list[str], through: str | None, tunnel: str | None, regime: str | None
 ) -> None:
-    """Refuse what is asked for between two nodes and cannot be."""
+    """Refuse combinations of options that are impossible between two nodes."""
     if through is not None and tunnel is not None:
-        raise CrosswindError("--through, --tunnel: one way at a time; leave one of them out")
+        raise CrosswindError("--through, --tunnel: cannot be combined; leave one of them out")
     if (through or tunnel) and len(nodes) == (1 if tunnel else 2):
-        raise CrosswindError(f"--between {nodes[0]},{nodes[0]}: is its loopback, and nothing lies between")
+        raise CrosswindError(
+            f"--between {nodes[0]},{nodes[0]}: is its loopback, with no node or tunnel between"
+        )
     if regime is not None and (through or tunnel or len(nodes) == 1):
         raise CrosswindError(
-            "--regime: is between two nodes that reach each other by the fabric alone; leave --through and "
+            "--regime: needs two different nodes, connected directly by the fabric; leave --through and "
             "--tunnel out, and name two nodes"
         )
 
@@ -260,7 +262,7 @@ def _allows(status: Status, exceeds: str) -> bool:
         return False
     status.stop()
     try:
-        return click.confirm(f"{exceeds}. Send it all the same?", err=True)
+        return click.confirm(f"{exceeds}. Send it anyway?", err=True)
     finally:
         status.start()
 
@@ -274,7 +276,7 @@ def _given(parameters: Sequence[str]) -> list[str]:
 
 def _count(text: str) -> int:
     if not text.strip().isdigit() or not 1 <= int(text) <= _CONNECTIONS_MAX:
-        raise ValueError(f'"{text}" is no number from 1 to {_CONNECTIONS_MAX}; write 1,5,50')
+        raise ValueError(f'"{text}" is not a number from 1 to {_CONNECTIONS_MAX}; write such as 1,5,50')
     return int(text)
 
 

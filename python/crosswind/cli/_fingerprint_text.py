@@ -1,4 +1,4 @@
-"""What `crosswind fingerprint` prints."""
+"""The text output of `crosswind fingerprint`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from crosswind.fingerprint.fingerprint import Fingerprint
 
 
-def told(found: Fingerprint) -> str:
-    """Return a fingerprint in a few lines."""
+def fingerprint_text(found: Fingerprint) -> str:
+    """Return a fingerprint as a few lines of text."""
     from crosswind.cli._bucket import bucket_text
     from crosswind.stats import quantile
     from crosswind.text.quantities import memory_text, rate_text, time_text

@@ -1,4 +1,4 @@
-"""How every verb that runs trials ends: table, report, notes, exit status."""
+"""The end of every verb that runs trials: table, report, notes, exit status."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def finish(outcome: Outcome, *, as_json: bool = False) -> Exit:
-    """Write the report, print what the run found and how it ended, and return its exit status."""
+    """Write the report, print the results and the notes of the run, and return its exit status."""
     from crosswind.report import print_table, write_report
     from crosswind.results import FolderInUse
 
-    # A run that found no room for its first table has nothing to show but why.
+    # A run that had no disk space for its first table has only notes.
     has_tables = (outcome.folder / "trials.parquet").is_file()
     report: Path | None = None
     try:

@@ -1,4 +1,4 @@
-"""The option of every verb that runs trials: go on though nothing works."""
+"""The option of every verb that runs trials: continue although all trials fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the machine refused, in words: no permission, no room, no memory. It is no fault of Crosswind's."""
+"""Describe errors of the machine: no permission, no disk space, no memory. They are not bugs of Crosswind."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from crosswind.errors import CrosswindError, Exit
 
 _NO_PERMISSION = (errno.EACCES, errno.EPERM, errno.EROFS)
 _VANISHED = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE)
-# SQLite and the loader of shared objects give no number.
+# SQLite and the loader of shared objects give no error number.
 _NO_PERMISSION_WORDS = ("readonly database", "unable to open database")
 _NO_MEMORY_WORDS = ("map segment from shared", "annot allocate memory", "ut of Memory", "start new thread")
 
 
 class MachineRefused(CrosswindError):
-    """The machine does not let the process do what was asked for."""
+    """The machine refuses an operation that Crosswind needs."""
 
     exit = Exit.PREFLIGHT
 
 
 class NoRoomLeft(CrosswindError):
-    """A file system is full; what is stored is intact."""
+    """A file system is full; stored results are intact."""
 
     exit = Exit.TRIALS
 
 
 def refused_by_machine(error: Exception) -> CrosswindError | None:
-    """Return the error to show where the machine refused something, None where the fault is another one."""
+    """Return the error to show if the machine refused something; None if it did not."""
     number = error.errno if isinstance(error, OSError) else None
     if isinstance(error, MemoryError) or number == errno.ENOMEM or _has_words(error, _NO_MEMORY_WORDS):
         return MachineRefused(f"no memory left{_limit_of_memory()}")
@@ -38,9 +38,9 @@ def refused_by_machine(error: Exception) -> CrosswindError | None:
     place = error.filename if isinstance(error, OSError) and error.filename is not None else None
     where = "" if place is None else f"{os.fsdecode(place)}: "
     if is_disk_full(error):
-        return NoRoomLeft(f"{where}no room left ({error}); what is stored is intact; free some space")
+        return NoRoomLeft(f"{where}no room left ({error}); stored results are intact; free some space")
     if number == errno.EAGAIN and place is not None:
-        return MachineRefused(f"{where}no process left to start it; raise the limit (`ulimit -u`)")
+        return MachineRefused(f"{where}no more processes allowed; raise the limit (`ulimit -u`)")
     if number in _NO_PERMISSION and place is not None:
         reason = os.strerror(number or 0).lower()
         return MachineRefused(f"{where}{reason}; name a file or folder that you may use")
@@ -52,9 +52,9 @@ def refused_by_machine(error: Exception) -> CrosswindError | None:
 
 
 def require_writable(path: Path, remedy: str) -> None:
-    """Check that a file or folder can be written or made, before any work is done for it.
+    """Check that a file or folder can be written or made, before any other work.
 
-    Raises: MachineRefused: it cannot; `remedy` says what helps.
+    Raises: MachineRefused: it cannot; the message ends with `remedy`.
     """
     try:
         if path.exists():
@@ -64,7 +64,7 @@ def require_writable(path: Path, remedy: str) -> None:
             while not above.exists() and above != above.parent:
                 above = above.parent
         if above != path and not above.is_dir():
-            raise MachineRefused(f"{path}: cannot be made, because {above} is no folder; {remedy}")
+            raise MachineRefused(f"{path}: cannot be made, because {above} is not a folder; {remedy}")
         if not os.access(above, needed):
             what = "cannot be written" if above == path else f"cannot be made in {above}"
             raise MachineRefused(f"{path}: {what}: {_why(above)}; {remedy}")
@@ -80,11 +80,11 @@ def _why(path: Path) -> str:
 def _limit_of_memory() -> str:
     limit_bytes, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit_bytes == resource.RLIM_INFINITY:
-        return "; close other programs, or take a machine with more"
+        return "; close other programs, or use a machine with more"
     return f": this process may have {limit_bytes / 1e9:.3g} GB (`ulimit -v`); raise the limit"
 
 
 def _has_words(error: Exception, words: tuple[str, ...]) -> bool:
-    """Tell whether an error or its cause says one of `words`: importing wraps what the loader said."""
+    """Return whether an error or its cause has one of `words`: imports wrap errors of the loader."""
     causes = (error, error.__cause__, error.__context__)
     return any(word in str(cause) for cause in causes if cause is not None for word in words)

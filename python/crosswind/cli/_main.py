@@ -1,4 +1,4 @@
-"""Run the command line, and turn how it ends into an exit status."""
+"""Run the command line, and return its exit status."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from crosswind.cli._output import print_error
 from crosswind.cli._verbs import VerbGroup
 from crosswind.errors import CrosswindError, Exit
 
-# What a shell reports for a process that Ctrl-C ended, or SIGTERM.
+# Exit statuses of a shell for a process that Ctrl-C or SIGTERM ended.
 _INTERRUPTED = 130
 _TERMINATED = 143
 
 
 class Terminated(BaseException):
-    """SIGTERM came; what was made is removed on the way out, as after Ctrl-C."""
+    """SIGTERM was received; everything is removed on the way out, as after Ctrl-C."""
 
     def __str__(self) -> str:
         return "terminated"
@@ -38,8 +38,8 @@ class Terminated(BaseException):
 def group() -> None:
     """A wind tunnel for distributed applications.
 
-    Runs a real application in a network whose conditions are known, often enough, in random order, and says
-    what the network did to it, how sure that is, and whether the emulation can be believed.
+    Runs a real application in a network with known conditions, often enough and in random order. It reports
+    the effect of the network with its confidence, and whether the emulation was exact enough.
     """
 
 
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
-    # Once: a second signal must not cut short what the first one began to remove.
+    # A second signal must not interrupt the removal that the first one started.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise Terminated
 
@@ -79,7 +79,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         print_error("terminated")
         return _TERMINATED
     except BrokenPipeError:
-        # The reader, such as `head`, has seen enough. Python would complain once more when it closes stdout.
+        # The reader, such as `head`, has ended. Otherwise Python would print an error when it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.DONE
     except Exception as error:
@@ -88,7 +88,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if (refused := refused_by_machine(error)) is not None:
             print_error(str(refused))
             return refused.exit
-        # The last resort: whatever it is, it is our fault.
+        # Any other exception is a bug of Crosswind.
         print_error(
             f"internal error: {type(error).__name__}: {error}; "
             "set CROSSWIND_DEBUG=1 to see where, and report it"

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return a console for tables and prose; it honours NO_COLOR and is plain off a terminal.
+    """Return a console for tables and text; without a terminal or with NO_COLOR it has no colours.
 
-    On a terminal prose is broken between words. Off one each paragraph is a line, which scripts can search.
+    On a terminal, text wraps between words. Otherwise each paragraph is one line, which scripts can search.
     """
     from rich.console import Console
 
@@ -25,7 +25,7 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def print_error(text: str, *, prefix: bool = True) -> None:
-    """Print an error to stderr, after `error: ` unless its lines name their place themselves."""
+    """Print an error to stderr, with the prefix `error: ` unless its lines begin with their place."""
     color = False if "NO_COLOR" in os.environ else None
     start = click.style("error: ", fg="red", bold=True) if prefix else ""
     click.echo(start + text, err=True, color=color)

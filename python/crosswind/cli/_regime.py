@@ -1,4 +1,4 @@
-"""`crosswind fingerprint --regime`: a network under one access pattern, for as long as one likes."""
+"""`crosswind fingerprint --regime`: measure a network under one access pattern, over hours."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ def measure_regime(
     seed: int,
     bounds: Bounds,
 ) -> None:
-    """Measure a regime into a file, or go on with it, and say what its rates are like.
+    """Measure a regime into a file, or continue one, and print the statistics of its rates.
 
     Args:
-        network: of the sending end and the receiving one.
-        header_of: is given what is the regime's.
-        wanted_ns: in all, rests included.
-        point_ns: between points; the regime's own where absent.
-        most_bytes: payload that the file may tell of; None is no limit.
-        bounds: what the machine may do beside when this sitting begins; what is not given is as it was when
-            the file was begun. What it did then stands in the provenance.
+        network: between the sending end and the receiving one.
+        header_of: returns the header, from the arguments of the regime.
+        wanted_ns: total length, rests included.
+        point_ns: between points; the default of the regime if None.
+        most_bytes: limit of the payload in the file; None is no limit.
+        bounds: limits for other load on the machine at the start; those that are not given are as when the
+            file was begun. The provenance has the load at that time.
     """
     from rich.console import Console
 
@@ -52,7 +52,7 @@ def measure_regime(
     from crosswind.text.quantities import rate_text
 
     if wanted_ns is None:
-        raise CrosswindError("--regime: for how long is not said; add --for, such as --for 24h")
+        raise CrosswindError("--regime: has no length; add --for, such as --for 24h")
     try:
         pattern = Pattern.read(regime)
     except ValueError as error:
@@ -68,7 +68,7 @@ def measure_regime(
         provenance=provenance(Path.cwd(), seed, {}).as_json() | {"state": here.state.as_json()},
         bounds=bounds,
     )
-    # Nobody is asked in the middle: the transfer would not wait for the answer.
+    # The user is not asked during the transfer, which would not wait for the answer.
     sent = SentBytes(most_bytes)
     with Recorder.open(out, header, wanted_s) as recorder, Console(stderr=True).status("") as status:
 
@@ -153,7 +153,7 @@ def described(record: Record) -> str:
     if found.gaps_s:
         lines.append(
             f"{len(found.gaps_s)} gaps without measurement, {sum(found.gaps_s):.4g} s; the network was "
-            + ("made anew after each" if header.condition is not None else "there all the time")
+            + ("brought up again after each" if header.condition is not None else "up all the time")
         )
     if found.clock_set:
         lines.append(f"the clock was set, or the machine slept, in {found.clock_set} points")
@@ -166,13 +166,13 @@ def described(record: Record) -> str:
             if isinstance(budget, Interval)
             else f"no interval ({budget})"
         )
-        lines.append(f"budget over {budget.n} sittings: {said}")
+        lines.append(f"budget over {budget.n} measurements: {said}")
     return "\n".join(lines)
 
 
 def _share(value: float | None) -> str:
-    return "not known" if value is None else f"{value:.3g}"
+    return "unknown" if value is None else f"{value:.3g}"
 
 
 def _number(value: float | None) -> str:
-    return "not known" if value is None else f"{value:.4g}"
+    return "unknown" if value is None else f"{value:.4g}"

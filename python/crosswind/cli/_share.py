@@ -1,4 +1,4 @@
-"""A share as people write it on the command line: 5%."""
+"""A share on the command line, such as 5%."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import click
 
 
 def share(_context: click.Context, _option: click.Parameter, text: str) -> float:
-    """Return the share that an option was given, in (0, 1); a callback for `click.option`."""
+    """Return the value of an option as a share in (0, 1); a callback for `click.option`."""
     from crosswind.spec.quantities import QuantityError, read_share
 
     try:

@@ -1,4 +1,4 @@
-"""Find verbs as files of the package, and import one only when it is called."""
+"""Find verbs as files of the package; import only the one that is called."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def verbs() -> list[str]:
 
 
 def first_line(verb: str) -> str:
-    """Return the first line of a verb's docstring, read from its source: importing it could be slow."""
+    """Return the first line of a verb's docstring, read from its source, because importing may be slow."""
     spec = importlib.util.find_spec(f"{_PACKAGE}.{verb}")
     if spec is None or spec.origin is None:
         return ""

@@ -1,4 +1,4 @@
-"""Say what samples in a CSV file, or a run, show; or what a capture says of TCP."""
+"""Analyse samples in a CSV file, a run, or the TCP flows of a capture."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def _quantiles(
     "--each",
     callback=_each,
     metavar="FIGURE",
-    help="What a trial of several rows gives: a quantile such as p99; of shares their sum, mean, sd or jain "
-    "(Jain's index).",
+    help="The figure of a trial with several rows: a quantile such as p99, or sum, mean, sd or jain (Jain's "
+    "index) of shares.",
 )
 @click.option("--pool", is_flag=True, help="Describe all rows together, without intervals.")
 @click.option(
@@ -94,8 +94,8 @@ def _quantiles(
 @click.option(
     "--unordered",
     is_flag=True,
-    help="Rows are not in the order in which the trials ran, so the guard cannot look for what leaks "
-    "from one to the next.",
+    help="Rows are not in the order in which the trials ran, so the guard cannot check whether trials depend "
+    "on each other.",
 )
 @click.option(
     "--rto",
@@ -133,11 +133,11 @@ def command(
     """Analyse samples in FILE: quantiles, intervals, comparisons; or the TCP flows of a capture.
 
     \b
-    crosswind analyze p99.csv                                   a number a line, one per trial
+    crosswind analyze p99.csv                                   one number per line and trial
     crosswind analyze results.csv --column ms --by condition    groups, against the first
-    crosswind analyze operations.csv --column ms --each p99     many rows a trial: its own P99
+    crosswind analyze operations.csv --column ms --each p99     many rows per trial: its P99
     crosswind analyze results/jobs/latest                       the trials of a run
-    crosswind analyze streams.csv --column mbps --each jain     a row a connection: fairness of each run
+    crosswind analyze streams.csv --column mbps --each jain     a row per connection: fairness per trial
     crosswind analyze trace.pcapng                              a capture: round trips and timeouts of TCP
     crosswind analyze output/paper --connections 30             results of OSMeF: its Table 1, and corrected
 
@@ -164,10 +164,10 @@ def command(
         _capture(file, rto, as_json)
         return
     if is_osmef(file):
-        _only(context, file, "holds results of OSMeF", ("file", "connections", "as_json"))
+        _only(context, file, "has results of OSMeF", ("file", "connections", "as_json"))
         _osmef(file, connections, as_json)
         return
-    of_others = {"rto": "is no capture", "connections": "holds no results of OSMeF"}
+    of_others = {"rto": "is not a capture", "connections": "has no results of OSMeF"}
     for option, why in of_others.items():
         _only(context, file, why, tuple(name for name in context.params if name != option))
     from crosswind.analysis import Question, analyse, read_samples, run_samples
@@ -176,7 +176,7 @@ def command(
     if file.is_dir():
         if by or trial or each:
             raise click.UsageError(
-                f"{file}: is a results folder, with one value a trial, by condition; "
+                f"{file}: is a results folder, with one value per trial and condition; "
                 "leave --by, --trial and --each out"
             )
         samples = run_samples(file, column)
@@ -193,11 +193,11 @@ def command(
 
 
 def _only(context: click.Context, file: Path, why: str, of_it: tuple[str, ...]) -> None:
-    """Refuse options that mean nothing for what the file is."""
+    """Refuse options that have no meaning for this kind of file."""
     given = click.core.ParameterSource.COMMANDLINE
     for option in context.command.params:
         if option.name not in of_it and context.get_parameter_source(str(option.name)) is given:
-            raise CrosswindError(f"{option.opts[0]}: means nothing here, because {file} {why}; leave it out")
+            raise CrosswindError(f"{option.opts[0]}: has no meaning here, because {file} {why}; leave it out")
 
 
 def _osmef(folder: Path, connections: tuple[int, ...], as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""List the applications: which are ready here, and how to install what the others miss."""
+"""List the applications: which can run here, and how to install what others need."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _Entry:
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 @click.pass_context
 def command(context: click.Context, as_json: bool) -> None:
-    """List the applications: which are ready here, and how to install what the others miss."""
+    """List the applications: which can run here, and how to install what others need."""
     if context.invoked_subcommand is not None:
         return
     entries = _entries()
@@ -76,7 +76,7 @@ def install(names: tuple[str, ...]) -> None:
 
 
 def _install(name: str) -> list[str]:
-    """Install what is missing for a name, one requirement after another; return what could not be had."""
+    """Install what is missing for a name; return the errors."""
     from crosswind.app.requirements import CannotInstall
 
     failures = []
@@ -97,7 +97,7 @@ def _say(text: str) -> None:
 
 
 def _requirements(name: str) -> list[Requirement]:
-    """Return what a name stands for, each once.
+    """Return the requirements of a name, each once.
 
     Raises: CrosswindError: there is no such name.
     """

@@ -1,4 +1,4 @@
-"""Ask the emulation on this machine what is known already, and print a certificate."""
+"""Check the emulation on this machine against known answers, and print a certificate."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def command(as_json: bool, out: Path | None) -> Exit:
     from crosswind.certify.suite import certify
     from crosswind.certify.text import print_certificate
 
-    # What is under way goes to stderr, and only where somebody watches.
+    # Progress goes to stderr, and only on a terminal.
     with Console(stderr=True).status("") as status:
         certificate = certify(status.update)
     file = store_certificate(certificate, out)

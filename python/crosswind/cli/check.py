@@ -1,4 +1,4 @@
-"""Check a run against an earlier one: exit status 5 when it is slower than allowed."""
+"""Check a run against an earlier one: exit status 5 if it is slower than allowed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Remove what dead runs left behind: work folders, sockets, control groups. Running ones are left alone."""
+"""Remove what ended runs left behind: work folders, sockets, control groups. Active runs are not touched."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crosswind.errors import Exit
 
 @click.command()
 def command() -> Exit:
-    """Remove what dead runs left behind: work folders, sockets, control groups.
+    """Remove what ended runs left behind: work folders, sockets, control groups.
 
     Active runs are not touched. Nodes, processes and network devices never need this: they end with the
     run, however it ends.

@@ -31,7 +31,7 @@ def command(base: Path, other: Path, force: bool, as_json: bool) -> Exit:
     if base.is_file() != other.is_file():
         file, folder = (base, other) if base.is_file() else (other, base)
         raise CrosswindError(
-            f"{file} is a file and {folder} is none: give two results folders, or two fingerprints"
+            f"{file} is a file, but {folder} is not: write two results folders, or two fingerprints"
         )
     if base.is_file():
         if force:

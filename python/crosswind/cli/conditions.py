@@ -44,7 +44,7 @@ def show(name: str, as_json: bool) -> None:
     from crosswind.spec.document import read_document
     from crosswind.spec.draft import value_at
 
-    load_catalogue_condition(name)  # Names the nearest condition when there is none of this name.
+    load_catalogue_condition(name)  # Its error suggests the nearest name.
     file = catalog.condition_file(name)
     if as_json:
         print_json(
@@ -76,8 +76,8 @@ def show(name: str, as_json: bool) -> None:
 @click.option(
     "--floor",
     metavar="TIME|FILE",
-    help="Of delays, what this machine adds to each by itself, taken off: a time, as `crosswind doctor` "
-    "says, or delays measured on it without any network, with their spread.",
+    help="For delays: the delay that this machine adds by itself, which is subtracted: a time, as "
+    "`crosswind doctor` shows it, or a file of delays measured on it without a network.",
 )
 @click.option("--back", is_flag=True, help="For `iperf3 --bidir`: fit the direction from server to client.")
 @click.option("--as", "model", metavar="MODEL", help="Model to fit. Default: the simplest that fits.")

@@ -42,7 +42,7 @@ def command(app: str, deployed: bool, results: Path) -> Exit:
     from crosswind.spec.named_experiment import named_experiment
 
     if deployed and app == "rpc":
-        raise CrosswindError("--deployed: there is no such set-up for rpc; leave out --app rpc")
+        raise CrosswindError("--deployed: rpc has no such set-up; leave out --app rpc")
     require_writable(results, "name a folder that you may write with --results")
     name = _QUICK if app == "rpc" else _with_database(deployed)
     named = named_experiment(name)
@@ -54,7 +54,7 @@ def command(app: str, deployed: bool, results: Path) -> Exit:
 
 
 def _with_database(deployed: bool) -> str:
-    """Return the experiment with the database, or the one without where the database cannot be had."""
+    """Return the experiment with the database, or the one without it if it cannot be installed."""
     from crosswind.app import find
     from crosswind.app.requirements import CannotInstall
 

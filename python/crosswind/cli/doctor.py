@@ -1,4 +1,4 @@
-"""Say whether this machine can run Crosswind, what it honours, and what is missing."""
+"""Check whether this machine can run Crosswind, how exact it is, and what is missing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def command(as_json: bool) -> Exit:
     from crosswind.doctor.diagnosis import diagnose
     from crosswind.doctor.text import print_diagnosis
 
-    # What is under way goes to stderr, and only where somebody watches.
+    # Progress goes to stderr, and only on a terminal.
     with Console(stderr=True).status("") as status:
         diagnosis = diagnose(status.update)
     if as_json:

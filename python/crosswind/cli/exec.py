@@ -1,4 +1,4 @@
-"""Run a command in a node of the fabric that is up."""
+"""Run a command in a node of the active fabric."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def command(node: str, words: tuple[str, ...], pid: int | None) -> None:
     from crosswind.testbed.control import NodePids, Request, ask
     from crosswind.testbed.enter import require_node, words_to_enter
 
-    # Click leaves the separator in place when everything behind the node is passed on untouched.
+    # Click does not remove the separator, because all words after the node are passed on unchanged.
     program = words[1:] if words[0] == "--" else words
     if not program:
         raise click.UsageError("no command; write crosswind exec NODE -- CMD")

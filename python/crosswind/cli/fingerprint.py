@@ -69,8 +69,8 @@ from crosswind.cli._options import as_one
 @click.option(
     "--send-at-most",
     metavar="SIZE",
-    help="Payload in all; where FILE makes the network without limit when absent, and else 10GB, above which "
-    "it asks on a terminal.",
+    help="Limit of the payload to send. Default: no limit if FILE makes the network, else 10GB, beyond which "
+    "the command asks on a terminal.",
 )
 @bounded
 @click.option(

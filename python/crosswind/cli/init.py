@@ -1,4 +1,4 @@
-"""Write a commented example experiment to start from, and the schema from which editors complete it."""
+"""Write a commented example experiment, and the schema with which editors complete it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import click
 from crosswind.cli._output import as_json
 from crosswind.errors import CrosswindError
 
-# The example names it relative to itself: editors of every clone find it, without a network.
+# The example names it by a relative path, so that editors find it in every copy, without a network.
 SCHEMA_NAME = "experiment.schema.json"
 
 
 class NotWrittenError(CrosswindError):
-    """The file is there already, or cannot be made."""
+    """The file exists, or cannot be made."""
 
 
 @click.command()
@@ -36,16 +36,16 @@ def command(file: Path) -> None:
     try:
         _write(schema, as_json(experiment_schema()) + "\n")
     except FileExistsError:
-        click.echo(f"{schema} exists; crosswind schema > {schema} brings it up to date")
+        click.echo(f"{schema} exists; crosswind schema > {schema} updates it")
     else:
-        click.echo(f"wrote {schema}, from which editors complete and check {file.name}")
+        click.echo(f"wrote {schema}, with which editors complete and check {file.name}")
     click.echo(f"wrote {file}; next: crosswind plan {file}, then crosswind run {file}")
 
 
 def _write(file: Path, text: str) -> None:
     """Write a new file.
 
-    Raises: FileExistsError: it is there already.
+    Raises: FileExistsError: it exists.
         NotWrittenError: it cannot be made.
     """
     try:

@@ -1,4 +1,4 @@
-"""Show the trials of an experiment, their order, the time they take, and what will be done."""
+"""Show the trials of an experiment, their order, the time they take, and the steps of a run."""
 
 from __future__ import annotations
 
@@ -64,5 +64,5 @@ def command(file: str, pilot: Path | None, as_json: bool) -> None:
             for item in missing:
                 click.echo(f"  - {item.what}; {item.remedy}")
         click.echo("\nThis machine")
-        for remark in machine or ["by its calibration, it honours all of this"]:
+        for remark in machine or ["by its calibration, it can emulate all of this"]:
             click.echo(f"  - {remark}")

@@ -1,4 +1,4 @@
-"""Say what a results folder or a fingerprint holds: as a page, as JSON, or as a table for a paper."""
+"""Print the results of a run or a fingerprint: as a page, as JSON, or as a table for a paper."""
 
 from __future__ import annotations
 
@@ -45,16 +45,18 @@ def command(
     if folder.is_file() and is_regime(folder):
         if language or published:
             raise CrosswindError(
-                f"{folder} is a regime: it has a table of its own, and neither --table nor --published"
+                f"{folder} is a regime: it has its own table; leave out --table and --published"
             )
         _regimes([folder, *more], as_json)
         return
     if more:
-        raise CrosswindError(f"{folder} is no regime: give one folder, one fingerprint, or several regimes")
+        raise CrosswindError(
+            f"{folder} is not a regime: write one folder, one fingerprint, or several regimes"
+        )
     if folder.is_file():
         if as_json or language or published:
             raise CrosswindError(
-                f"{folder} is a fingerprint: it has a page, and neither --json, --table nor --published"
+                f"{folder} is a fingerprint: it has only a page; leave out --json, --table and --published"
             )
         from crosswind.fingerprint.page import write_page
 
@@ -72,7 +74,7 @@ def command(
     from crosswind.results.reading import Results
 
     if bool(as_json) + bool(language) + published > 1:
-        raise click.UsageError("--json, --table and --published: give one of them")
+        raise click.UsageError("--json, --table and --published: write only one of them")
     results = Results(folder)
     summary = summarise(results)
     figures = published_figures(summary, results) if as_json or published else None
@@ -85,7 +87,7 @@ def command(
         if figures is None:
             raise CrosswindError(
                 f"{folder}: its experiment names no published figures; add them as `published:` and run it, "
-                "or report a run of an experiment of the catalogue that has them, such as icpe23-ycsb-b"
+                "or use a run of a catalogue experiment that has them, such as icpe23-ycsb-b"
             )
         print_published(figures, console())
         return

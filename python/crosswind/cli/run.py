@@ -1,4 +1,4 @@
-"""Run an experiment, trial by trial, and store each as it ends."""
+"""Run an experiment trial by trial, and store each trial as it ends."""
 
 from __future__ import annotations
 

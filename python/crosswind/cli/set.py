@@ -1,4 +1,4 @@
-"""Change the condition of the fabric that is up, while programs run in it."""
+"""Change the condition of the active fabric while programs run in it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crosswind.errors import CrosswindError
 if TYPE_CHECKING:
     from crosswind.spec import ResolvedCondition, Setup
 
-# One byte more than a document may have, so that its reader refuses what is longer.
+# One byte more than a document may have, so that its reader refuses a longer one.
 _BYTES_READ_MAX = (4 << 20) + 1
 # A name or a path has neither a colon before a space nor a brace at its start.
 _INLINE = re.compile(r"\s*\{|.*:(\s|$)", re.DOTALL)
@@ -40,8 +40,8 @@ def command(condition: str, pid: int | None) -> None:
     if condition in up.conditions and not Path(condition).is_file():
         request = Request(do="set", own=condition)
     else:
-        # Read and resolved here: a file that never ends holds nobody up but this command.
-        setup = setup_of(document_of(up.network, "the network that is up"))
+        # Read and resolved here: a file that never ends then blocks this command only.
+        setup = setup_of(document_of(up.network, "the active network"))
         resolved = carried_out(_resolved(condition, setup, up.conditions))
         request = Request(do="set", condition=condition_for_agent(resolved))
     changed = ask(request, ConditionChanged, pid)
@@ -49,7 +49,7 @@ def command(condition: str, pid: int | None) -> None:
 
 
 def _resolved(condition: str, setup: Setup, known: Sequence[str]) -> ResolvedCondition:
-    """Return the condition that is meant, resolved for the network that is up."""
+    """Return the selected condition, resolved for the active network."""
     from crosswind.spec.document import parse_document
 
     if condition == "-":

@@ -1,4 +1,4 @@
-"""Replay a recording, or see what a condition would do to traffic, in virtual time."""
+"""Replay a recording, or show what a condition does to traffic, in virtual time."""
 
 from __future__ import annotations
 
@@ -77,9 +77,9 @@ def command(asked: _Asked) -> Exit:
         require_writable(asked.packets, "name another file with --packets")
     if bool(asked.offers) == is_recording(asked.file):
         raise CrosswindError(
-            f"{asked.file}: is a recording and brings its own traffic; leave --offer out"
+            f"{asked.file}: is a recording, which has its own traffic; leave --offer out"
             if asked.offers
-            else f"{asked.file}: is no recording, so somebody must send; say who with --offer, such as "
+            else f"{asked.file}: is not a recording and has no traffic; add some with --offer, such as "
             "--offer 'a->b=10Mbit/s'"
         )
     return _offer(asked) if asked.offers else _replay(asked)
@@ -134,10 +134,10 @@ def _offer(asked: _Asked) -> Exit:
 
 
 def _ghosts_only(condition: ResolvedCondition) -> ResolvedCondition:
-    """Return a condition, if it can be carried out without processes."""
+    """Return a condition, if it needs no processes."""
     if condition.is_real:
         raise CrosswindError(
             f"condition {condition.name}: `by: iperf3` is interference by real processes, which "
-            "virtual time does not have; write `by: ghost`"
+            "cannot run in virtual time; write `by: ghost`"
         )
     return condition

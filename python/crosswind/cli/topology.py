@@ -9,7 +9,7 @@ import click
 
 from crosswind.cli._machine import require_writable
 
-_PLAIN_COLUMNS = 160  # Off a terminal, where lines are as long as they need to be.
+_PLAIN_COLUMNS = 160  # Without a terminal.
 
 
 @click.group()
@@ -30,8 +30,8 @@ def command() -> None:
 def show(file: str, svg: Path | None) -> None:
     """Show the network of FILE in the terminal, and as a picture with --svg.
 
-    FILE has a topology; an experiment, or the name of one of the catalogue, will do. Rates and buffers are
-    those that are run: with the `scale` of FILE.
+    FILE has a topology. An experiment file works, and so does the name of a catalogue experiment. Rates and
+    buffers are shown after multiplication with the `scale` of FILE.
     """
     import sys
 

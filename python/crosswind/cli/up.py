@@ -1,4 +1,4 @@
-"""Bring up a fabric for your own programs, until it is ended."""
+"""Bring up a fabric for your own programs, until it is stopped."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 )
 @click.option("--snap", default="128B", show_default=True, help="Bytes stored of each captured frame.")
 def command(file: str, condition: str | None, record: Path | None, capture: Path | None, snap: str) -> Exit:
-    """Bring up a fabric for your own programs, until it is ended.
+    """Bring up a fabric for your own programs, until it is stopped.
 
     FILE has a topology and may have a condition. An experiment file works, and so does the name of a
     catalogue experiment. It prints `ready` when nodes can be used with `crosswind exec`. It ends with
@@ -55,7 +55,7 @@ def command(file: str, condition: str | None, record: Path | None, capture: Path
     net = Fabric(file, condition=condition, record=record, capture=capture, snap=snap)
 
     def answer(request: control.Request) -> BaseModel:
-        # The client reads files and resolves conditions: nothing that it names is opened here.
+        # The client reads files and resolves conditions, so no file that it names is opened here.
         match request:
             case control.Request(do="nodes"):
                 return control.NodePids({name: node.pid for name, node in net.nodes.items()})
@@ -73,20 +73,20 @@ def command(file: str, condition: str | None, record: Path | None, capture: Path
             click.echo(f"{node.name} {node.address} on {node.host}", err=True)
         if net.domains < net.declared_domains:
             click.echo(
-                f"{net.domains} of {net.declared_domains} domains: links are cut where their delay is "
-                "constant and at least 100us, and this network has no more of these",
+                f"{net.domains} of {net.declared_domains} domains: they are divided at links with a constant "
+                "delay of at least 100us, and this network has no more of these",
                 err=True,
             )
         click.echo("ready")
         sys.stdout.flush()
-        _serve_until_told(net, server, interruption)
-    return _tell_of_files(net.recording, net.capture)
+        _serve_until_stopped(net, server, interruption)
+    return _print_files(net.recording, net.capture)
 
 
-def _tell_of_files(recording: Written | None, capture: Written | None) -> Exit:
-    """Say what became of the recording and the capture.
+def _print_files(recording: Written | None, capture: Written | None) -> Exit:
+    """Print the state of the recording and of the capture.
 
-    Raises: CrosswindError: the recording is not whole, and cannot be replayed.
+    Raises: CrosswindError: the recording is incomplete and cannot be replayed.
     """
     if capture is not None:
         text = f"{capture.path}: {capture.entries} packets"
@@ -99,16 +99,16 @@ def _tell_of_files(recording: Written | None, capture: Written | None) -> Exit:
             why = recording.error or "the disk was too slow"
             raise CrosswindError(
                 f"{recording.path}: {recording.left_out} records were lost ({why}); "
-                "it cannot be replayed; record on a faster disk, or less traffic"
+                "it cannot be replayed; record on a faster disk, or with less traffic"
             )
         click.echo(f"{recording.path}: {recording.entries} records", err=True)
     return Exit.DONE
 
 
-def _serve_until_told(net: Fabric, server: ControlServer, interruption: Interruption) -> None:
-    """Answer `set` and `exec` until a signal or the end of the input comes.
+def _serve_until_stopped(net: Fabric, server: ControlServer, interruption: Interruption) -> None:
+    """Answer `set` and `exec` until a signal or the end of the input.
 
-    Raises: AgentDied, FabricFault: the fabric is gone.
+    Raises: AgentDied, FabricFault: the fabric has failed.
     """
     from crosswind.runner.interruption import Interrupted
 

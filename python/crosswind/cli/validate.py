@@ -1,4 +1,4 @@
-"""Check experiment files and say everything that is wrong with them."""
+"""Check experiment files and list every error."""
 
 from __future__ import annotations
 
