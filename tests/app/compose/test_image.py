@@ -27,4 +27,4 @@ def test_a_missing_image_is_pulled_with_the_tool_that_is_here(
     monkeypatch.setenv("PATH", str(tmp_path))
     (missing,) = Images({}).missing({"shop"})
     assert missing.what == f"image shop: {what}"
-    assert missing.remedy == f"run {pull} pull shop, or name a file of it: images: {{shop: /FILE.tar}}"
+    assert missing.remedy == f"run {pull} pull shop, or name an image file: images: {{shop: /FILE.tar}}"

@@ -198,9 +198,9 @@ def test_notes_are_shown_by_validate(tmp_path: Path) -> None:
         written(tmp_path, EXPERIMENT.replace("    ready: {web: {port: 80}}\n", ""), file)
     )
     assert kind == "experiment"
-    assert notes[0].startswith("sub/compose.yaml: line 3: ulimits is not followed")
-    assert notes[1] == "ready when they listen, for want of a healthcheck or `ready`: web (any port)"
-    assert any("restart is followed" in note for note in notes)
+    assert notes[0].startswith("sub/compose.yaml: line 3: ulimits is ignored")
+    assert notes[1] == "ready when they listen, without a healthcheck or `ready`: web (any port)"
+    assert any("restart applies" in note for note in notes)
 
 
 LIMITED = FILE.replace("image: nginx,", "image: nginx, mem_limit: 64m, cpus: 0.5,")

@@ -14,7 +14,7 @@ CAPTURED = Path(__file__).parent / "captured"
 def test_an_unreachable_network_is_named_as_the_reason(tool: str) -> None:
     reason = why((CAPTURED / f"{tool}-without-network.txt").read_text())
     assert reason.startswith("cannot reach its registry: ")
-    assert reason.endswith("connect this machine, or let it use a mirror")
+    assert reason.endswith("connect this machine, or configure a mirror")
     assert "\n" not in reason
     assert "\x1b" not in reason
 
