@@ -217,13 +217,13 @@ def test_a_damaged_file_is_refused_with_its_name(tmp_path: Path, capsys, content
 def test_options_of_others_and_numbers_that_nobody_measured_are_refused(tmp_path: Path, capsys) -> None:
     write(tmp_path, run_file([1, 2], 1))
     assert run(["analyze", str(tmp_path), "--pool"]) == 2
-    assert "--pool: means nothing here" in capsys.readouterr().err
+    assert "--pool: has no meaning here" in capsys.readouterr().err
     assert run(["analyze", str(tmp_path), "--connections", "7"]) == 2
     assert "has no run of 7" in capsys.readouterr().err
     file = tmp_path / "p99.csv"
     file.write_text("1\n2\n")
     assert run(["analyze", str(file), "--connections", "7"]) == 2
-    assert "--connections: means nothing here" in capsys.readouterr().err
+    assert "--connections: has no meaning here" in capsys.readouterr().err
 
 
 def test_one_campaign_in_twenty_without_a_change_is_refused() -> None:

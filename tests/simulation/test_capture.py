@@ -80,8 +80,8 @@ def test_options_that_mean_nothing_for_the_file_are_refused(tmp_path: Path) -> N
     samples.write_text("ms\n1\n2\n")
     assert (is_capture(capture), is_capture(samples), is_capture(tmp_path / "none")) == (True, False, False)
     for arguments, words in (
-        ((capture, "--by", "net"), "--by: means nothing here"),
-        ((samples, "--rto", "1s"), "--rto: means nothing here"),
+        ((capture, "--by", "net"), "--by: has no meaning here"),
+        ((samples, "--rto", "1s"), "--rto: has no meaning here"),
         ((capture, "--rto", "200"), "--rto: "),
     ):
         assert words in str(analyze(*arguments).exception)

@@ -55,4 +55,4 @@ def test_what_is_no_regime_or_has_no_point_is_named(
     assert "absent.jsonl: cannot be read" in capsys.readouterr().err
     (tmp_path / "other.json").write_text("{}")
     assert run(["report", str(tmp_path / "other.json"), good]) == 2
-    assert "is no regime" in capsys.readouterr().err
+    assert "is not a regime" in capsys.readouterr().err
