@@ -227,6 +227,6 @@ def _capture(file: Path, rto: str, as_json: bool) -> None:
         raise CrosswindError(f"--rto: {error}") from None
     found = flows_of_capture(file, rto_ns)
     if as_json:
-        print_json(found)
+        print_json(found.as_json())
     else:
         print_capture(file.name, found, rto_ns, console())

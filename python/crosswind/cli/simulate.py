@@ -94,14 +94,14 @@ def _replay(asked: _Asked) -> Exit:
     if asked.condition is not None:
         other = condition_for_agent(_ghosts_only(setup_of_recording(asked.file).condition(asked.condition)))
     result = replay(asked.file, other, asked.packets)
-    comparison = result["comparison"]
+    comparison = result.comparison
     if asked.as_json:
-        print_json(result)
+        print_json(result.as_json())
     else:
         if comparison is not None:
             print_comparison(comparison, console())
-        print_simulation(result["summary"], console())
-    return Exit.DONE if comparison is None or comparison["identical"] else Exit.TRIALS
+        print_simulation(result.summary, console())
+    return Exit.DONE if comparison is None or comparison.identical else Exit.TRIALS
 
 
 def _offer(asked: _Asked) -> Exit:
@@ -127,7 +127,7 @@ def _offer(asked: _Asked) -> Exit:
         packets=asked.packets,
     )
     if asked.as_json:
-        print_json({"summary": summary})
+        print_json({"summary": summary.as_json()})
     else:
         print_simulation(summary, console())
     return Exit.DONE

@@ -1,6 +1,6 @@
-"""The virtual clock: replay what was recorded, or see what a condition would do, without nodes.
+"""Run networks in virtual time, without nodes: replay a recording, or offer traffic to a condition.
 
-The work is done by the program `crosswind-simulate`; here are its questions and answers
+The program `crosswind-simulate` does the work. This package runs it and reads its answers
 (docs/reference/contracts.md, section 7).
 """
 

@@ -1,17 +1,18 @@
-"""What a capture says of TCP, as a table: each flow's round-trip times, retransmissions and timeouts."""
+"""Print the TCP flows of a capture as a table: round-trip times, retransmissions and timeouts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from crosswind.simulation.captured import Captured, FlowFigures
 from crosswind.spec.read_file import require_file
 from crosswind.text.console import widen
-from crosswind.text.units import column_unit, count, duration, quantity
+from crosswind.text.units import Unit, column_unit, count, duration, quantity
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 # pcap in microseconds and nanoseconds, either byte order, and pcapng.
 _BEGINNINGS = (
@@ -22,15 +23,14 @@ _BEGINNINGS = (
     b"\x0a\x0d\x0d\x0a",
 )
 _FLOWS_SHOWN = 20
-_TIMES = (("handshake", "p50"), ("acknowledgement", "p50"), ("acknowledgement", "p99"))
 _LEFT_OUT = {
     "not-tcp": "are not TCP",
     "not-ip": "are not IP",
-    "headers-cut": "were cut inside their headers (keep 128 bytes of each)",
-    "no-stamp": "have no stamp",
-    "link-not-read": "are of links that are not read (capture on Ethernet, raw IP, `any`, loopback or PPP)",
-    "out-of-order": "are too far out of the order of their stamps (sort the file with reordercap)",
-    "too-many-flows": "are of flows beyond the 65 536 that are followed at a place",
+    "headers-cut": "were cut inside their headers (capture 128 bytes of each)",
+    "no-stamp": "have no time stamp",
+    "link-not-read": "are of link types that are not supported (capture on Ethernet, raw IP, `any`, loopback or PPP)",
+    "out-of-order": "are too far out of the order of their time stamps (sort the file with reordercap)",
+    "too-many-flows": "belong to flows beyond the limit of 65 536 at one place",
 }
 
 
@@ -44,32 +44,31 @@ def is_capture(path: Path) -> bool:
         return False
 
 
-def print_capture(name: str, found: Mapping[str, Any], rto_ns: int, console: Console) -> None:
-    """Print what a capture says (contracts.md, section 7): a row a flow, those with most packets first.
+def print_capture(name: str, found: Captured, rto_ns: int, console: Console) -> None:
+    """Print a row for each TCP flow, those with most packets first.
 
     Args:
         name: of the file.
-        found: as `crosswind-simulate capture` prints it.
-        rto_ns: what it was asked with.
+        rto_ns: the shortest timeout with which the flows were judged.
     """
     widen(console)
-    packets = f"{count(found['packets'])} packets in {duration(found['duration_ns'])}"
-    console.print(f"{name}  {packets}, {count(len(found['flows']))} flows of TCP", markup=False)
-    if found["ended"] is not None:
-        console.print(f"The file {found['ended']}. What stands here is of what came before.", style="yellow")
-    if found["flows"]:
+    packets = f"{count(found.packets)} packets in {duration(found.duration_ns)}"
+    console.print(f"{name}  {packets}, {count(len(found.flows))} flows of TCP", markup=False)
+    if found.ended is not None:
+        console.print(f"The file {found.ended}. The figures are of the packets before that.", style="yellow")
+    if found.flows:
         console.print(_table(found), soft_wrap=False)
-    for line in _reading(found, rto_ns):
+    for line in _notes(found, rto_ns):
         console.print(line, style="dim", markup=False, soft_wrap=False)
 
 
-def _table(found: Mapping[str, Any]) -> Any:
+def _table(found: Captured) -> Table:
     from rich import box
     from rich.table import Table
 
-    flows = sorted(found["flows"], key=lambda flow: -flow["packets"])[:_FLOWS_SHOWN]
-    placed = any(flow["at"] for flow in flows)
-    unit = column_unit(_time(flow, *which) for flow in (*flows, found["sum"]) for which in _TIMES)
+    flows = sorted(found.flows, key=lambda flow: -flow.packets)[:_FLOWS_SHOWN]
+    placed = any(flow.at for flow in flows)
+    unit = column_unit(time for figures in (*flows, found.sum) for time in _times(figures))
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     if placed:
         table.add_column("at", no_wrap=True)
@@ -87,47 +86,53 @@ def _table(found: Mapping[str, Any]) -> Any:
     ):
         table.add_column(heading, justify="right", no_wrap=True)
     for flow in flows:
-        longest = max((silence["silence_ns"] for silence in flow["silences"]), default=None)
-        place = [flow["at"]] if placed else []
-        name = f"{flow['source']} -> {flow['destination']}"
-        table.add_row(*place, name, *_cells(flow, unit.show), duration(longest), _lost(flow))
+        longest = max((silence.silence_ns for silence in flow.silences), default=None)
+        place = [flow.at] if placed else []
+        name = f"{flow.source} -> {flow.destination}"
+        table.add_row(*place, name, *_cells(flow, unit), duration(longest), _lost(flow))
     table.add_section()
-    table.add_row(*([""] if placed else []), "all", *_cells(found["sum"], unit.show), "", _lost(found["sum"]))
+    table.add_row(*([""] if placed else []), "all", *_cells(found.sum, unit), "", _lost(found.sum))
     return table
 
 
-def _cells(figures: Mapping[str, Any], show: Any) -> list[str]:
+def _cells(figures: FlowFigures, unit: Unit) -> list[str]:
     return [
-        count(figures["packets"]),
-        quantity(figures["bytes"], "B"),
-        *(show(_time(figures, *which)) for which in _TIMES),
-        count(figures["retransmissions"]),
-        count(figures["timeouts"]),
+        count(figures.packets),
+        quantity(figures.bytes, "B"),
+        *(unit.show(time) for time in _times(figures)),
+        count(figures.retransmissions),
+        count(figures.timeouts),
     ]
 
 
-def _time(figures: Mapping[str, Any], what: str, statistic: str) -> int | None:
-    return figures[what][statistic] if figures[what] else None
+def _times(figures: FlowFigures) -> tuple[int | None, int | None, int | None]:
+    """Return the times that the table shows, in ns."""
+    handshake, acknowledgement = figures.handshake, figures.acknowledgement
+    return (
+        None if handshake is None else handshake.p50,
+        None if acknowledgement is None else acknowledgement.p50,
+        None if acknowledgement is None else acknowledgement.p99,
+    )
 
 
-def _lost(figures: Mapping[str, Any]) -> str:
-    return count(sum(figures["lost"].values())) if figures["lost"] else "-"
+def _lost(figures: FlowFigures) -> str:
+    return count(sum(figures.lost.values())) if figures.lost else "-"
 
 
-def _reading(found: Mapping[str, Any], rto_ns: int) -> list[str]:
-    """Return how the table is to be read, and what it is not of."""
+def _notes(found: Captured, rto_ns: int) -> list[str]:
+    """Return how to read the table, and what it leaves out."""
     lines = []
-    more = len(found["flows"]) - _FLOWS_SHOWN
+    more = len(found.flows) - _FLOWS_SHOWN
     if more > 0:
         lines.append(f"{count(more)} flows with fewer packets are in --json.")
-    for why, packets in found["sum"]["lost"].items():
+    for why, packets in found.sum.lost.items():
         lines.append(f"{count(packets)} packets were lost at {why}, as the capture itself says.")
-    for why, packets in found["left_out"].items():
+    for why, packets in found.left_out.items():
         lines.append(f"{count(packets)} packets {_LEFT_OUT[why]}, and are left out.")
-    if found["flows"]:
+    if found.flows:
         lines += [
             "Round trips are from the place of the capture to the far end and back. acknowledged: from data",
-            "to the acknowledgement of its last byte, which may be delayed; of nothing sent twice (Karn).",
-            f"timeouts: sent again after {duration(rto_ns)} and a shortest round trip without data.",
+            "to the acknowledgement of their last byte, which may be delayed; data sent twice are left out",
+            f"(Karn). timeouts: sent again after a silence of {duration(rto_ns)} plus the shortest round trip.",
         ]
     return lines

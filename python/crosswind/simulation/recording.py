@@ -1,4 +1,4 @@
-"""A recording as the command line sees it: its header, and the network that conditions are resolved for."""
+"""Read the header of a recording, and return the network that other conditions are resolved for."""
 
 import json
 from pathlib import Path
@@ -14,13 +14,13 @@ _FIRST_WORD = b"crosswind-recording "
 
 
 class NotARecording(CrosswindError):
-    """A file begins as a recording does and cannot be read."""
+    """A file cannot be read, or begins as a recording and has a damaged header."""
 
 
 def is_recording(path: Path) -> bool:
-    """Return whether a file begins as a recording does, of whatever version.
+    """Return whether a file begins as a recording of any version.
 
-    Raises: NotARecording: it cannot be read at all.
+    Raises: NotARecording: the file cannot be read.
     """
     try:
         require_file(path)
@@ -31,10 +31,10 @@ def is_recording(path: Path) -> bool:
 
 
 def setup_of_recording(path: Path) -> Setup:
-    """Return the network that other conditions for a recording are resolved for.
+    """Return the network that another condition for this recording is resolved for.
 
-    In a results folder that is the experiment: its conditions, and its scale. Elsewhere it is the recorded
-    network itself, unscaled.
+    In a results folder it is the experiment's, with its conditions and its scale. Elsewhere it is the
+    recorded network itself, unscaled.
 
     Raises: NotARecording: the header cannot be read.
     """
@@ -51,7 +51,7 @@ def _fabric(path: Path) -> FabricSpec:
             file.readline()
             length = int.from_bytes(file.read(4), "little")
             fabric = json.loads(file.read(length))["fabric"]
-            # The condition is as the engine writes it, and other ones are what is asked for.
+            # The recorded condition is in the engine's format, and another one will replace it.
             return FabricSpec.model_validate(fabric | {"condition": {"name": "recorded"}})
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise NotARecording(f"{path}: its header cannot be read ({error}); record it again") from None

@@ -1,14 +1,19 @@
-"""Ask `crosswind-simulate`: a recording, a plan or a capture in, what came of it out."""
+"""Run `crosswind-simulate`: it takes a recording, a plan of traffic or a capture, and prints one JSON answer."""
+
+from __future__ import annotations
 
 import json
 import re
 import subprocess
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from crosswind.errors import CrosswindError
+from crosswind.simulation.captured import Captured
+from crosswind.simulation.replayed import Replayed, VirtualRun
 from crosswind.spec import FabricCondition, FabricSpec
 from crosswind.spec.quantities import QuantityError, read_rate, shown
 from crosswind.testbed.binaries import SIMULATE, find_binary
@@ -17,17 +22,29 @@ from crosswind.testbed.folders import WorkFolder
 _OFFER = re.compile(r"(?P<sender>[a-z0-9-]+)->(?P<receiver>[a-z0-9-]+)=(?P<rate>.+)")
 
 
-class Refused(CrosswindError):
-    """The simulator found the recording, the plan or the capture wrong; its text says what."""
+class SimulatorRefusal(CrosswindError):
+    """The simulator refused the recording, the plan or the capture; the text gives the reason."""
 
 
 @dataclass(frozen=True)
 class Offer:
-    """Traffic from one node to another; the fields are those of contracts.md, section 7."""
+    """Traffic from one node to another, as `--offer` has it; the rate is in IP bits per second."""
 
     sender: str
     receiver: str
     rate_bps: int
+
+
+class PlannedTraffic(BaseModel):
+    """An offer as the program reads it; the rate is in IP bits per second."""
+
+    model_config = ConfigDict(frozen=True, validate_by_name=True)
+
+    sender: str = Field(serialization_alias="from")
+    receiver: str = Field(serialization_alias="to")
+    rate_bps: int
+    packet_ip_bytes: int
+    arrivals: str
 
 
 def read_offer(text: str) -> Offer:
@@ -43,18 +60,18 @@ def read_offer(text: str) -> Offer:
     rate_bps = read_rate(match["rate"])
     if rate_bps is None:
         raise QuantityError(
-            f"{shown(text)}: nobody can offer an unlimited rate; write a number, such as 10Gbit/s"
+            f"{shown(text)}: traffic cannot have an unlimited rate; write a number, such as 10Gbit/s"
         )
     return Offer(match["sender"], match["receiver"], rate_bps)
 
 
-def replay(recording: Path, condition: FabricCondition | None, packets: Path | None) -> dict[str, Any]:
-    """Replay a recording and return what came of it.
+def replay(recording: Path, condition: FabricCondition | None, packets: Path | None) -> Replayed:
+    """Replay a recording and return the result.
 
     Args:
-        condition: another condition as the agent takes it, or None for what really happened.
+        condition: another condition as the agent takes it; None replays the recorded one.
         packets: file for a row per packet.
-    Raises: Refused: the recording is damaged, cut off or incomplete.
+    Raises: SimulatorRefusal: the recording is damaged, cut off or incomplete.
     """
     with WorkFolder() as work:
         arguments = ["replay", str(recording), *_packets(packets)]
@@ -62,17 +79,20 @@ def replay(recording: Path, condition: FabricCondition | None, packets: Path | N
             file = work.path / "condition.json"
             file.write_text(json.dumps(condition.as_json()))
             arguments += ["--condition", str(file)]
-        return _ask(arguments, None)
+        return Replayed.model_validate_json(_answer(arguments))
 
 
-def flows_of_capture(path: Path, rto_ns: int) -> dict[str, Any]:
-    """Return what a pcap or pcapng says of TCP (docs/reference/contracts.md, section 7).
+def flows_of_capture(path: Path, rto_ns: int) -> Captured:
+    """Return the TCP flows of a pcap or pcapng file.
+
+    A file that is cut off or damaged is read as far as possible, and `ended` gives the reason.
 
     Args:
-        rto_ns: the silence from which on, with a flow's shortest round trip, a retransmission is a timeout.
-    Raises: Refused: it is no capture. One that is cut off or damaged is read as far as it goes, and says so.
+        rto_ns: a retransmission is a timeout when it follows a silence of this length plus the flow's
+            shortest round trip.
+    Raises: SimulatorRefusal: the file is no capture.
     """
-    return _ask(["capture", str(path), str(rto_ns)], None)
+    return Captured.model_validate_json(_answer(["capture", str(path), str(rto_ns)]))
 
 
 def offer(
@@ -83,42 +103,44 @@ def offer(
     arrivals: str,
     duration_ns: int,
     packets: Path | None,
-) -> dict[str, Any]:
-    """Offer traffic to a fabric in virtual time and return the summary.
+) -> VirtualRun:
+    """Offer traffic to a fabric in virtual time and return the result.
 
     Args:
         fabric: contracts.md, section 1.
         packet_bytes: IP bytes of every packet.
         arrivals: `constant` or `poisson`.
         packets: file for a row per packet.
-    Raises: Refused: an offer does not fit the fabric.
+    Raises: SimulatorRefusal: an offer does not fit the fabric.
     """
+    planned = [
+        PlannedTraffic(
+            sender=each.sender,
+            receiver=each.receiver,
+            rate_bps=each.rate_bps,
+            packet_ip_bytes=packet_bytes,
+            arrivals=arrivals,
+        )
+        for each in offers
+    ]
     plan = {
         "fabric": fabric.as_json(),
         "duration_ns": duration_ns,
-        "offers": [
-            _plan_of(entry) | {"packet_ip_bytes": packet_bytes, "arrivals": arrivals} for entry in offers
-        ],
+        "offers": [each.model_dump(by_alias=True) for each in planned],
     }
-    return _ask(["offer", *_packets(packets)], json.dumps(plan))
-
-
-def _plan_of(entry: Offer) -> dict[str, Any]:
-    fields = asdict(entry)
-    return {"from": fields.pop("sender"), "to": fields.pop("receiver"), **fields}
+    return VirtualRun.model_validate_json(_answer(["offer", *_packets(packets)], json.dumps(plan)))
 
 
 def _packets(path: Path | None) -> list[str]:
     return [] if path is None else ["--packets", str(path)]
 
 
-def _ask(arguments: Sequence[str], plan: str | None) -> dict[str, Any]:
+def _answer(arguments: Sequence[str], plan: str | None = None) -> str:
     done = subprocess.run(
         [str(find_binary(SIMULATE)), *arguments], input=plan, capture_output=True, text=True, check=False
     )
     if done.returncode == 2:
-        raise Refused(done.stderr.strip())
+        raise SimulatorRefusal(done.stderr.strip())
     if done.returncode != 0:
         raise RuntimeError(f"{SIMULATE}: exit status {done.returncode}: {done.stderr.strip()}")
-    answer: dict[str, Any] = json.loads(done.stdout)
-    return answer
+    return done.stdout

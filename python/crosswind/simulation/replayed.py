@@ -1,0 +1,92 @@
+"""The result of a run in virtual time, as `replay` and `offer` print it (contracts.md, section 7)."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from crosswind.simulation.answer import Answer, DelayQuantiles
+
+
+class PacketCount(Answer):
+    """A number of packets and their IP bytes."""
+
+    packets: int
+    bytes: int
+
+
+class PairTraffic(Answer):
+    """The traffic from one node to another.
+
+    Attributes:
+        dropped: by element and reason, such as `h0/switch.ingress/0:police no-tokens`.
+        delay_ns: of the packets that left; None where none did.
+    """
+
+    sender: str = Field(alias="from")
+    receiver: str = Field(alias="to")
+    offered: PacketCount
+    delivered: PacketCount
+    duplicated: PacketCount
+    dropped: dict[str, PacketCount]
+    delay_ns: DelayQuantiles | None
+
+    @property
+    def dropped_packets(self) -> int:
+        """Packets that any element dropped."""
+        return sum(dropped.packets for dropped in self.dropped.values())
+
+
+class ClassCounts(Answer):
+    """Packets of one class at one element; `dropped` is by reason."""
+
+    arrived: PacketCount
+    departed: PacketCount
+    dropped: dict[str, PacketCount]
+
+
+class ElementCounts(Answer):
+    """What one element did to packets of the application and of interference."""
+
+    element: str
+    real: ClassCounts
+    ghost: ClassCounts
+
+
+class VirtualRun(Answer):
+    """A run in virtual time: by pair of nodes, and by element.
+
+    Attributes:
+        condition: the name of the condition that is active at the end.
+    """
+
+    condition: str
+    duration_ns: int
+    pairs: list[PairTraffic]
+    elements: list[ElementCounts]
+
+
+class Agreement(Answer):
+    """The decisions of a replay, compared with those of the live run.
+
+    Attributes:
+        different: decisions that differ, or that only one of the two made.
+        first_difference: the first of them, in words; None where there is none.
+    """
+
+    identical: bool
+    decisions: int
+    different: int
+    first_difference: str | None
+
+
+class Replayed(Answer):
+    """The result of a replay.
+
+    Attributes:
+        recorded_by: the version of Crosswind that recorded.
+        comparison: None where the packets met another condition.
+    """
+
+    recorded_by: str
+    comparison: Agreement | None
+    summary: VirtualRun
