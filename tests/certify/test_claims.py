@@ -22,7 +22,7 @@ HELD, FAILED, UNDECIDED = _claim(10), _claim(10.5), _claim(3, "other programs us
 
 
 def _certificate(*claims: Claim) -> Certificate:
-    return Certificate(claims, {"kernel": "6.18"}, 61.0, "spin")
+    return Certificate.of(claims, {"kernel": "6.18"}, 61.0, "spin")
 
 
 def test_a_bound_is_kept_up_to_itself_and_broken_beyond() -> None:

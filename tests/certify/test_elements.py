@@ -10,6 +10,7 @@ import pytest
 from crosswind.certify import Decision
 from crosswind.certify.elements import ELEMENTS, INTERFERENCE
 from crosswind.certify.live import replayed
+from crosswind.simulation.replayed import Agreement
 
 # What the engine's own tests replay, fuzz and watch; one of them fails while a word of conditions is missing.
 TABLE = json.loads((Path(__file__).parents[2] / "crates/fabric/every_element.json").read_text())
@@ -31,13 +32,13 @@ def _choices(entry: Mapping[str, Any]) -> Iterator[str]:
 
 def test_every_element_of_the_engine_is_replayed_live() -> None:
     asked = {choice for line in TABLE["elements"] for choice in _choices(line["element"])}
-    certified = [element for _, elements, _ in ELEMENTS.values() for element in elements]
+    certified = [element for line in ELEMENTS.values() for element in line.elements]
     assert asked <= {choice for element in certified for choice in _choices(element)}
 
 
 def test_every_source_of_the_engine_is_replayed_live() -> None:
     asked = {choice for source in TABLE["interference"] for choice in _choices(source)}
-    assert asked <= {choice for source in INTERFERENCE.values() for choice in _choices(source)}
+    assert asked <= {choice for source in INTERFERENCE.values() for choice in _choices(source.as_json())}
 
 
 @pytest.mark.parametrize(
@@ -50,5 +51,7 @@ def test_every_source_of_the_engine_is_replayed_live() -> None:
     ],
 )
 def test_a_replay_without_decisions_shows_nothing(decisions: int, different: int, decision: Decision) -> None:
-    compared = {"decisions": decisions, "different": different, "first_difference": None}
+    compared = Agreement(
+        identical=not different, decisions=decisions, different=different, first_difference=None
+    )
     assert replayed.agreement("link", compared).decision is decision

@@ -156,7 +156,7 @@ print(json.dumps({
     "experiment": experiment_file.page(),
     "rates": list(_all_rates(resolved)),
     "delays": list(_all_delays(resolved)),
-    "certified": {name: elements for name, (_, elements, _) in ELEMENTS.items()},
+    "certified": {name: line.elements for name, line in ELEMENTS.items()},
     "waited": waited_at("n0/host.egress/0:throttle"),
 }))
 """

@@ -1,14 +1,14 @@
-"""Known answers: ask the emulation what is known already, and certify how near it came.
+"""Check the emulation against known answers, and certify how near its results are.
 
-A *claim* is one number that was measured, the bound it must keep, and where the bound comes from. It is
-`held`, `failed`, or `undecided` when this machine was too busy to say.
+A *claim* is one measured number, the bound that it must not exceed, and the source of the bound. It is `held`,
+`failed`, or `undecided` when this machine was too busy for a conclusion.
 
-Claims are made in two clocks. In *virtual* time the engine alone decides, so its answers are exact and the
-bounds are nanoseconds and bytes. *Live*, the same elements treat real packets on this machine, beside a bare
-veth pair in the same run.
+Claims are made under two clocks. In *virtual* time the engine runs alone, so its answers are exact and the
+bounds are a few nanoseconds or bytes. *Live*, the same elements process real packets on this machine, and are
+compared with a bare veth pair in the same run.
 
-`virtual` holds the first, `live` the second, a file for each family; `suite` lists the families in the order
-in which they are asked.
+`virtual` and `live` have a file for each family of claims. `suite` lists the families in the order in which
+they are measured.
 """
 
 from crosswind.certify.certificate import Certificate

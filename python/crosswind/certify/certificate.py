@@ -1,13 +1,13 @@
-"""What a run of the suite found, with its provenance: the certificate (JSON, schema 1)."""
+"""The certificate: the claims of one run of the suite on one machine (JSON, contracts.md, section 8)."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from crosswind.certify.claim import Claim, Decision
 from crosswind.certify.quiet import Try
@@ -15,65 +15,72 @@ from crosswind.errors import Exit
 from crosswind.results.durable import write_text
 from crosswind.testbed.folders import cache_folder
 
-SCHEMA = 1
 
-
-@dataclass(frozen=True)
-class Certificate:
+class Certificate(BaseModel):
     """The claims of one run of the suite on one machine.
 
     Attributes:
-        provenance: of the machine before the first claim, as `crosswind.machine.provenance` tells it.
+        decision: failed if any claim failed, else undecided if any is, else held.
+        held, failed, undecided: numbers of claims.
         took_s: how long the suite ran.
         wait_mode: how the live emulator waited; None where no live claim was made.
         tries: of live measurements, in order.
+        provenance: facts of the machine before the first claim.
     """
 
-    claims: Sequence[Claim]
-    provenance: Mapping[str, Any]
+    model_config = ConfigDict(frozen=True, validate_by_name=True)
+
+    schema_version: Literal[1] = Field(1, alias="schema")
+    decision: Decision
+    held: int
+    failed: int
+    undecided: int
     took_s: float
     wait_mode: str | None
-    tries: Sequence[Try] = ()
+    tries: tuple[Try, ...]
+    claims: tuple[Claim, ...]
+    provenance: dict[str, JsonValue]
 
-    def count(self, decision: Decision) -> int:
-        """Return how many claims ended so."""
-        return Counter(claim.decision for claim in self.claims)[decision]
-
-    @property
-    def decision(self) -> Decision:
-        """Failed if any claim failed, else undecided if any is, else held."""
-        for decision in (Decision.FAILED, Decision.UNDECIDED):
-            if self.count(decision):
-                return decision
-        return Decision.HELD
+    @classmethod
+    def of(
+        cls,
+        claims: Sequence[Claim],
+        provenance: dict[str, JsonValue],
+        took_s: float,
+        wait_mode: str | None,
+        tries: Sequence[Try] = (),
+    ) -> Self:
+        """Return the certificate that follows from these claims."""
+        counts = Counter(claim.decision for claim in claims)
+        worst = next((each for each in (Decision.FAILED, Decision.UNDECIDED) if counts[each]), Decision.HELD)
+        return cls(
+            decision=worst,
+            held=counts[Decision.HELD],
+            failed=counts[Decision.FAILED],
+            undecided=counts[Decision.UNDECIDED],
+            took_s=round(took_s, 1),
+            wait_mode=wait_mode,
+            tries=tuple(tries),
+            claims=tuple(claims),
+            provenance=provenance,
+        )
 
     @property
     def exit(self) -> Exit:
-        """The status that `crosswind certify` ends with."""
+        """The exit status of `crosswind certify`."""
         return {
             Decision.HELD: Exit.DONE,
             Decision.FAILED: Exit.TRIALS,
             Decision.UNDECIDED: Exit.UNDECIDED,
         }[self.decision]
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the certificate as plain values (docs/reference/contracts.md, section 8)."""
-        return {
-            "schema": SCHEMA,
-            "decision": self.decision.value,
-            "held": self.count(Decision.HELD),
-            "failed": self.count(Decision.FAILED),
-            "undecided": self.count(Decision.UNDECIDED),
-            "took_s": round(self.took_s, 1),
-            "wait_mode": self.wait_mode,
-            "tries": [asdict(one) for one in self.tries],
-            "claims": [asdict(claim) for claim in self.claims],
-            "provenance": dict(self.provenance),
-        }
+    def as_json(self) -> dict[str, JsonValue]:
+        """Return the certificate as plain values, as the file has them."""
+        return self.model_dump(mode="json", by_alias=True)
 
 
 def store_certificate(certificate: Certificate, file: Path | None = None) -> Path:
-    """Write a certificate to `file`, or in the place of the machine's last one; return where it is."""
+    """Write a certificate to `file`, or in the place of the machine's last one; return the path."""
     file = file or cache_folder() / "certificate.json"
-    write_text(file, json.dumps(certificate.as_dict(), indent=2, ensure_ascii=False) + "\n")
+    write_text(file, certificate.model_dump_json(by_alias=True, indent=2) + "\n")
     return file

@@ -1,4 +1,4 @@
-"""One known answer: what was measured, the bound, where the bound comes from, and what follows."""
+"""One claim: the measured value, its bound, the source of the bound, and the decision."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class Decision(StrEnum):
-    """What follows from a measurement."""
+    """The decision that follows from a measurement."""
 
     HELD = "held"
     FAILED = "failed"
@@ -18,16 +18,16 @@ class Decision(StrEnum):
 
 @dataclass(frozen=True)
 class Claim:
-    """`measured` keeps the bound when it is at most `bound`.
+    """A claim holds when `measured` is at most `bound`.
 
     Attributes:
-        family: what kind of thing is claimed, such as `buckets`.
-        name: what exactly, unique within the clock and the family.
+        family: the kind of claim, such as `buckets`.
+        name: the exact claim, unique within the clock and the family.
         clock: `virtual` or `live`.
         measured: in `unit`; None where it could not be measured.
-        bound: in `unit`; None where only the remark can say why there is none.
-        because: where the bound comes from, one sentence.
-        remark: why it is undecided, or what else was seen; may be empty.
+        bound: in `unit`; None where nothing could be measured.
+        because: the source of the bound, one sentence.
+        remark: why the claim is undecided, or what else was measured; may be empty.
         details: further figures by name, in the unit that the name ends with.
     """
 
@@ -59,20 +59,20 @@ def at_most(
     """Return a claim with its decision.
 
     Args:
-        disturbed: why nothing should be concluded (see `quiet`), whatever was measured: noise can hide an
-            error in the control as well as make one. Empty where nothing stands against a conclusion.
+        disturbed: why there can be no conclusion (see `quiet`), whatever was measured: noise can hide an
+            error as well as cause one. Empty where there can be one.
     """
     measured = float(measured)
     known = measured if math.isfinite(measured) else None
     if disturbed:
-        decision, said = Decision.UNDECIDED, disturbed
+        decision, reason = Decision.UNDECIDED, disturbed
     elif measured <= bound:
-        decision, said = Decision.HELD, remark
-    else:  # NaN among it: what was not measured has not held.
-        decision, said = Decision.FAILED, remark or ("" if known is not None else "some of it never came")
-    return Claim(family, name, clock, known, bound, unit, because, decision, said, details or {})
+        decision, reason = Decision.HELD, remark
+    else:  # NaN fails too: a value that is missing has not held.
+        decision, reason = Decision.FAILED, remark or ("" if known is not None else "some of it never came")
+    return Claim(family, name, clock, known, bound, unit, because, decision, reason, details or {})
 
 
 def not_measured(family: str, name: str, clock: str, unit: str, because: str, reason: str) -> Claim:
-    """Return an undecided claim of which nothing could be measured."""
+    """Return an undecided claim for something that could not be measured."""
     return Claim(family, name, clock, None, None, unit, because, Decision.UNDECIDED, reason)

@@ -1,9 +1,9 @@
-"""Whether a measurement was left alone: by other programs, the hypervisor, and the emulator's own account.
+"""Decide whether a measurement was disturbed: by other programs, by the hypervisor, or by its own fidelity.
 
-A measurement that the machine disturbed is tried again, because on a shared machine one stolen slice among
-dozens of measurements is ordinary. Whether a try counts is decided by what the kernel counted of other
-programs and the hypervisor during it, never by what was measured: so none of the tries that count was chosen
-for its result. The emulator's own lateness is a result, and makes a claim undecided without another try.
+A measurement that the machine disturbed is repeated, because on a shared machine some steal during dozens of
+measurements is normal. Whether a try counts depends only on the CPU time that the kernel counted for other
+programs and the hypervisor, never on the measured value. So no try is chosen for its result. Lateness of the
+emulator itself is a result: it makes a claim undecided, and is not repeated.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from typing import Generic, Self, TypeVar
 from crosswind.results import Measurement
 from crosswind.results.fidelity import STEAL_SHARE_MAX, judge, stolen
 
-# Taking namespaces down costs the kernel a few hundredths of a core that belong to nobody; a program that
-# computes takes all of one.
+# Removing namespaces costs the kernel a few hundredths of a core, which count for no program. A program that
+# computes takes a whole core.
 FOREIGN_CORES_MAX = 0.25
 
 
-# Where one try in three is disturbed, as on a busy afternoon, one measurement in two hundred is after five.
+# If one try in three is disturbed, as on a busy afternoon, all five are in 1 of 243 measurements.
 TRIES_MAX = 5
-# In all: a machine that never is quiet costs a certificate no more than this.
+# For the whole certificate: a machine that is never quiet costs no more than this.
 REPEATED_S_MAX = 120.0
 _QUIETER = "run it on a quiet machine"
 
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 class Watch:
-    """Watches the machine while the block runs; `disturbed` then says what was wrong, or nothing."""
+    """Watches the machine while the block runs; `disturbed` then has the disturbance, or is empty."""
 
     def __init__(self) -> None:
         self._measurements: list[Measurement] = []
@@ -58,14 +58,14 @@ class Watch:
         self.foreign_cores = max(0.0, foreign_s / self.took_s)
 
     def judge(self, measurement: Measurement) -> None:
-        """Take the emulator's account of a measurement into the verdict."""
+        """Include the emulator's own figures of a measurement in the verdict."""
         self._measurements.append(measurement)
 
     @property
     def machine(self) -> str:
-        """What other programs or the hypervisor did meanwhile; nothing that was measured is in it."""
+        """What other programs or the hypervisor did meanwhile; does not depend on the measured value."""
         if self.foreign_cores > FOREIGN_CORES_MAX:
-            # Without the figure, so that what is told of many measurements is one sentence.
+            # Without the figure, so that it is the same sentence for all measurements.
             used = f"other programs used more than {FOREIGN_CORES_MAX:g} cores meanwhile"
             return f"{used}; {_QUIETER}"
         if self.stolen_s > STEAL_SHARE_MAX * self.took_s or any(map(stolen, self._measurements)):
@@ -74,26 +74,25 @@ class Watch:
 
     @property
     def disturbed(self) -> str:
-        """Why nothing should be concluded; empty where nothing stands against it."""
+        """Why there can be no conclusion; empty where there can be one."""
         if self.machine:
             return self.machine
         for measurement in self._measurements:
             verdict = judge(measurement)
             if verdict.fidelity == "degraded":
                 return f"{verdict.reason}; {_QUIETER}"
-            # No quiet machine mends that. Early and unaccounted packets have claims of their own besides.
+            # A quiet machine would not help. Early and unaccounted packets have their own claims besides.
             if verdict.fidelity == "void":
-                return f"no number of a void measurement is used: {verdict.reason}"
+                return f"the measurement is void: {verdict.reason}"
         return ""
 
 
 @dataclass(frozen=True)
 class Tried(Generic[T]):
-    """What every try of a measurement gave.
+    """The results of all tries of a measurement.
 
     Attributes:
-        disturbed: why nothing should be concluded from the one that counts; empty where nothing stands
-            against it.
+        disturbed: why there can be no conclusion from the try that counts; empty where there can be one.
     """
 
     results: Sequence[T]
@@ -101,19 +100,19 @@ class Tried(Generic[T]):
 
     @property
     def result(self) -> T:
-        """What the last try gave, which is the one that counts."""
+        """The result of the last try, which is the one that counts."""
         return self.results[-1]
 
 
 @dataclass(frozen=True)
 class Try:
-    """What the machine did to one try of a measurement.
+    """One try of a measurement, and how the machine disturbed it.
 
     Attributes:
         of: what was measured.
-        stolen_s: by the hypervisor, of all processors together.
-        foreign_cores: that other programs used.
-        repeated: it did not count, and was tried again.
+        stolen_s: CPU time that the hypervisor took, of all CPUs together.
+        foreign_cores: cores that other programs used.
+        repeated: whether it did not count and was repeated.
     """
 
     of: str
@@ -127,7 +126,7 @@ class Tries:
     """Every try of every measurement of a certificate, in order.
 
     Args:
-        repeated_s_max: how long tries may take together that do not count.
+        repeated_s_max: total length of the tries that do not count.
     """
 
     def __init__(self, repeated_s_max: float = REPEATED_S_MAX) -> None:
@@ -135,11 +134,11 @@ class Tries:
         self._left_s = repeated_s_max
 
     def measure(self, of: str, once: Callable[[Watch], T]) -> Tried[T]:
-        """Measure until the machine has left a try alone, or patience has ended; return what came of it.
+        """Measure until a try is undisturbed or the limit is reached; return the results.
 
         Args:
             of: what is measured, for the record.
-            once: measures, and gives the watch the emulator's accounts.
+            once: measures, and passes the emulator's figures to the watch.
         """
         results: list[T] = []
         while True:
@@ -153,7 +152,7 @@ class Tries:
 
 
 def _busy_and_stolen_s() -> tuple[float, float]:
-    """Return the processor time that all programs have used since boot, and what the hypervisor took."""
+    """Return the CPU time that all programs have used since boot, and the steal."""
     user, nice, system, _, _, _, _, steal, *_ = (
         int(field) / os.sysconf("SC_CLK_TCK")
         for field in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
@@ -162,6 +161,6 @@ def _busy_and_stolen_s() -> tuple[float, float]:
 
 
 def _own_s() -> float:
-    """Return the processor time of this process and of all descendants that have ended."""
+    """Return the CPU time of this process and of all descendants that have ended."""
     mine = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in mine)

@@ -1,4 +1,4 @@
-"""The suite: which families are asked, in which order, and how a run of it becomes a certificate."""
+"""The suite: the families of claims in their order, and the run that makes a certificate."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from crosswind.testbed import Agent, RunningFabric, TestbedError, WorkFolder, fi
 from crosswind.testbed.binaries import AGENT, LOAD, SIMULATE, binary_version
 from crosswind.testbed.plain import plain_fabric
 
-# Seeds are fixed in each family, so that virtual claims give the same figures everywhere.
+# Each family has fixed seeds, so virtual claims have the same figures on every machine.
 SEED = 0
 
 
 @dataclass(frozen=True)
 class Family:
-    """Claims that are measured together; `doing` says in a few words what is being done."""
+    """Claims that are measured together; `doing` describes the work in a few words, for progress."""
 
     name: str
     doing: str
@@ -47,7 +47,7 @@ class Family:
 
 
 def virtual_families() -> list[Family]:
-    """Return what is asked of the engine alone."""
+    """Return the families that are measured in virtual time, on the engine alone."""
     return [
         Family(module.FAMILY, f"{module.FAMILY}, in virtual time", module.claims)
         for module in (
@@ -67,10 +67,12 @@ def virtual_families() -> list[Family]:
 
 
 def live_families(wait_mode: str, tries: Tries) -> list[Family]:
-    """Return what is asked of this machine; `wait_mode` is how its emulator waits."""
+    """Return the families that are measured on this machine; `wait_mode` is how its emulator waits."""
     return [
         Family(
-            live_delay.FAMILY, "delays beside a bare veth pair", lambda: live_delay.claims(wait_mode, tries)
+            live_delay.FAMILY,
+            "delays, compared with a bare veth pair",
+            lambda: live_delay.claims(wait_mode, tries),
         ),
         Family(rates.RATES, "rates and bursts", lambda: rates.claims(tries)),
         Family(live_changes.FAMILY, "changes of capacity", lambda: live_changes.claims(tries)),
@@ -84,31 +86,35 @@ def certify(say: Callable[[str], None]) -> Certificate:
     """Run the whole suite, in one to two minutes.
 
     Args:
-        say: is told what is being done, in a few words each time.
+        say: is called with a few words for each step, to show progress.
     """
     began = time.monotonic()
     tools = {name: binary_version(find_binary(name)) for name in (AGENT, LOAD, SIMULATE)}
     before = provenance(Path.cwd(), SEED, tools).as_json()
-    claims = list(_ask(virtual_families(), "virtual", say))
+    claims = list(_measure(virtual_families(), "virtual", say))
     say("bringing two nodes up")
     tries = Tries()
     try:
         wait_mode: str | None = _wait_mode()
     except TestbedError as error:
         wait_mode = None
-        claims.append(not_measured("live", "a fabric of two nodes", "live", "nodes", "of two", str(error)))
+        claims.append(
+            not_measured(
+                "live", "a fabric of two nodes", "live", "nodes", "two nodes must come up", str(error)
+            )
+        )
     if wait_mode is not None:
-        claims += _ask(live_families(wait_mode, tries), "live", say)
-    return Certificate(claims, before, time.monotonic() - began, wait_mode, tries.all)
+        claims += _measure(live_families(wait_mode, tries), "live", say)
+    return Certificate.of(claims, before, time.monotonic() - began, wait_mode, tries.all)
 
 
-def _ask(families: Sequence[Family], clock: str, say: Callable[[str], None]) -> Iterator[Claim]:
+def _measure(families: Sequence[Family], clock: str, say: Callable[[str], None]) -> Iterator[Claim]:
     for number, family in enumerate(families, 1):
         say(f"{clock} {number}/{len(families)}: {family.doing}")
         try:
             yield from family.claims()
         except TestbedError as error:
-            # One family that could not be measured does not take the others with it.
+            # The other families are measured all the same.
             yield not_measured(family.name, family.doing, clock, "", "known answers", str(error))
 
 

@@ -1,4 +1,4 @@
-"""Play a fabric over a table of packets in virtual time, with the engine that the emulator drives."""
+"""Send a table of packets through a fabric in virtual time, with the same engine as the emulator."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Packets:
         source: ArrayLike = 0,
         destination: ArrayLike = 1,
     ) -> Packets:
-        """Return packets, the same value for all where one is given; sorts them by their instants."""
+        """Return packets, sorted by their instants; a single value applies to all packets."""
         at, *rest = np.broadcast_arrays(
             *(np.asarray(column, dtype=np.int64) for column in (at_ns, source, destination, ip_bytes, dscp))
         )
@@ -64,7 +64,7 @@ class Fates:
         sent: the packets.
         packet: positions in `sent`.
         at_ns: when it happened.
-        fate: `departed`, why it was dropped, or `duplicated` where it became two.
+        fate: `departed`, the reason of a drop, or `duplicated` where a packet became two.
     """
 
     sent: Packets
@@ -74,16 +74,16 @@ class Fates:
 
     @cached_property
     def departed_ns(self) -> NDArray[np.float64]:
-        """When each packet sent departed (the first time, had it been duplicated); inf where it never did."""
+        """When each sent packet first departed; inf where it never did."""
         departed = self.fate == "departed"
         at = np.full(len(self.sent), np.inf)
-        # Written backwards, so that the first departure of a packet that became two is the one that stays.
+        # Written backwards, so that the first departure of a duplicated packet overwrites the second.
         at[self.packet[departed][::-1]] = self.at_ns[departed][::-1]
         return at
 
     @property
     def unaccounted(self) -> int:
-        """How many packets sent do not have exactly one end, and one more for each time they became two."""
+        """Sent packets whose number of ends is not 1 plus the number of their duplications."""
         doubled = self.fate == "duplicated"
         copies = np.bincount(self.packet[doubled], minlength=len(self.sent))
         ends = np.bincount(self.packet[~doubled], minlength=len(self.sent))
@@ -91,7 +91,7 @@ class Fates:
 
     @property
     def overtaken(self) -> int:
-        """How many packets departed after a later one of their own flow (sender, receiver, DSCP)."""
+        """Packets that departed after a later packet of their own flow (sender, receiver, DSCP)."""
         departed = self.packet[self.fate == "departed"]
         flow = (self.sent.source * 65_536 + self.sent.destination) * 64 + self.sent.dscp
         count = 0
@@ -102,7 +102,7 @@ class Fates:
 
 
 def play(fabric: FabricSpec, packets: Packets) -> Fates:
-    """Return what a fabric does to packets; instant 0 is the start of its condition.
+    """Return what happens to packets in a fabric; instant 0 is the start of its condition.
 
     Raises: TestbedError: the fabric or a packet was refused; the message has the line.
     """
@@ -120,7 +120,7 @@ def play(fabric: FabricSpec, packets: Packets) -> Fates:
         check=False,
     )
     if done.returncode != 0:
-        raise TestbedError(f"the virtual clock refused: {done.stderr.strip()}")
+        raise TestbedError(f"{SIMULATE} table: {done.stderr.strip()}")
     rows = [line.split(",") for line in done.stdout.splitlines()[1:]]
     return Fates(
         packets,

@@ -1,4 +1,4 @@
-"""Write a certificate for people: every claim by clock and family, and the answer last."""
+"""Print a certificate: every claim by clock and family, and the answer last."""
 
 from __future__ import annotations
 
@@ -21,44 +21,44 @@ def print_certificate(certificate: Certificate, console: Console) -> None:
     for clock, claims in groupby(certificate.claims, key=lambda claim: claim.clock):
         console.print(_table(_CLOCKS[clock], list(claims)))
         console.print()
-    # One disturbance leaves many claims undecided; it is told once.
-    for remark, remarked in _by_remark(certificate.claims).items():
-        names = remarked[0] if len(remarked) == 1 else f"{len(remarked)} claims"
-        console.print(f"{names}: {remark}", markup=False)
+    # One disturbance can leave many claims undecided; it is printed once.
+    for reason, names in _by_reason(certificate.claims).items():
+        subject = names[0] if len(names) == 1 else f"{len(names)} claims"
+        console.print(f"{subject}: {reason}", markup=False)
     if repeated := sum(one.repeated for one in certificate.tries):
         tried = f"{repeated} of {len(certificate.tries)} live measurements did not count and were repeated"
-        console.print(f"{tried}: other programs or the hypervisor had the processor.", markup=False)
+        console.print(f"{tried}: other programs or the hypervisor used the CPU.", markup=False)
     console.print(answer(certificate), style=_STYLES[certificate.decision], markup=False)
 
 
 def answer(certificate: Certificate) -> str:
-    """Return the one sentence that was asked for."""
+    """Return the result in one sentence."""
     total = len(certificate.claims)
-    failed, undecided = (certificate.count(kind) for kind in (Decision.FAILED, Decision.UNDECIDED))
+    failed, undecided = certificate.failed, certificate.undecided
     took = f"in {certificate.took_s:.0f} s"
     if failed:
         also = f", {undecided} undecided" if undecided else ""
         return f"NOT certified: {failed} of {total} claims failed{also} ({took})."
     if undecided:
         return (
-            f"Not decided: {undecided} of {total} claims could not be measured well enough, the others held "
+            f"Undecided: {undecided} of {total} claims could not be measured well enough; the others held "
             f"({took}). Run it again on a quiet machine."
         )
     return f"Certified: all {total} claims held ({took})."
 
 
-def _by_remark(claims: Sequence[Claim]) -> dict[str, list[str]]:
-    remarks: dict[str, list[str]] = {}
+def _by_reason(claims: Sequence[Claim]) -> dict[str, list[str]]:
+    names: dict[str, list[str]] = {}
     for claim in claims:
         if claim.remark:
-            remarks.setdefault(claim.remark, []).append(claim.name)
-    return remarks
+            names.setdefault(claim.remark, []).append(claim.name)
+    return names
 
 
 def figure_text(value: float | None, unit: str) -> str:
     """Return a figure with its unit, such as `4.2 us` or `0 packets`."""
     if value is None:
-        return "not known"
+        return "unknown"
     if unit == "ns":
         return time_text(value)
     if unit in ("packets", "nodes", "decisions"):

@@ -1,12 +1,13 @@
-"""Parameters for any element, from its description alone, so that what is new is certified without a line.
+"""Typical parameters for any element, from its description alone, so that a new element is certified at once.
 
-They suit the packets that the live suite offers: a rate of half of them, a burst and a buffer of some.
+They suit the packets that the live suite offers: half of their rate, and a burst and a buffer of some packets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+
+from pydantic import JsonValue
 
 from crosswind.spec.description import (
     As,
@@ -22,6 +23,7 @@ from crosswind.spec.description import (
     Type,
     Words,
 )
+from crosswind.spec.resolved import Parameters, number
 
 _RATE_BPS = 8_000_000
 _QUANTITIES = {
@@ -34,8 +36,8 @@ _QUANTITIES = {
     "number": 1,
     "dscp": 46,
 }
-# What is sent of compounds, by their keys; {} stands for the name of the parameter.
-_COMPOUNDS: Mapping[str, Mapping[str, Any]] = {
+# Values of compound types, by the keys that are sent; {} stands for the name of the parameter.
+_COMPOUNDS: Mapping[str, Parameters] = {
     "buffer": {"{}_bytes": 40_000},
     "colour-action": {"{}": "drop"},
     "dscps": {"{}": None},
@@ -46,70 +48,73 @@ _COMPOUNDS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def typical(description: Description) -> Iterator[tuple[str, dict[str, Any]]]:
+def typical(description: Description) -> Iterator[tuple[str, Parameters]]:
     """Yield parameters of an element as the agent takes them, each with a name.
 
-    First those that must be given; then the same with each word of each choice.
+    The first has the required parameters only; each of the others has one more word of a choice.
     """
     kind, group = description.kind, description.group
-    needed = _sent(group)
-    yield kind, needed
+    required = _required(group)
+    yield kind, required
     for parameter in group.parameters:
         if isinstance(parameter.type, Choice):
             for alternative in parameter.type.alternatives:
                 yield (
                     f"{kind}, {parameter.name} {alternative.word}",
-                    needed | {parameter.name: _chosen(parameter.type, alternative.word)},
+                    required | {parameter.name: _alternative(parameter.type, alternative.word)},
                 )
 
 
-def chosen(description: Description, sent: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what an element says: its kind, and the words of its choices, with the names of these."""
+def words(description: Description, parameters: Parameters) -> Iterator[str]:
+    """Yield the kind of an element, and each choice with the word that its parameters have for it."""
     yield description.kind
-    yield from _chosen_inside(description.group, sent)
+    yield from _words_inside(description.group, parameters)
 
 
-def _chosen_inside(group: Group, sent: Mapping[str, Any]) -> Iterator[str]:
+def _words_inside(group: Group, parameters: Parameters) -> Iterator[str]:
     for parameter in group.parameters:
-        value = sent.get(parameter.name)
-        match parameter.type:
-            case Choice() if value is not None:
-                yield f"{parameter.name} {value if isinstance(value, str) else next(iter(value))}"
-            case Listed(of=Group() as each):
-                for item in value or []:
-                    yield from _chosen_inside(each, item)
+        value = parameters.get(parameter.name)
+        match parameter.type, value:
+            case Choice(), str():
+                yield f"{parameter.name} {value}"
+            case Choice(), dict():
+                yield f"{parameter.name} {next(iter(value))}"
+            case Listed(of=Group() as each), list():
+                for item in value:
+                    if isinstance(item, dict):
+                        yield from _words_inside(each, item)
 
 
-def _sent(group: Group) -> dict[str, Any]:
+def _required(group: Group) -> Parameters:
     """Return the parameters of a mapping that must be given."""
-    found: dict[str, Any] = {}
+    found: Parameters = {}
     for parameter in group.parameters:
         if isinstance(parameter.presence, Required):
             found |= _entries(parameter)
         elif isinstance(parameter.presence, As):
             key = parameter.presence.key
             found[parameter.name] = found[next(each.name for each in group.parameters if each.key == key)]
-    return _in_order(group, found)
+    return _ascending(group, found)
 
 
-def _in_order(group: Group, found: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters with those apart that must ascend."""
+def _ascending(group: Group, found: Parameters) -> Parameters:
+    """Return parameters in which those that must ascend differ from each other."""
     names = {parameter.key: parameter.name for parameter in group.parameters}
     for rule in group.rules:
         if rule.predicate == "ascending":
-            for number, key in enumerate(rule.keys, start=1):
-                found[names[key]] *= number
+            for factor, key in enumerate(rule.keys, start=1):
+                found[names[key]] = (number(found, names[key]) or 0) * factor
     return found
 
 
-def _entries(parameter: Parameter) -> dict[str, Any]:
+def _entries(parameter: Parameter) -> Parameters:
     if isinstance(parameter.type, Named):
         compound = _COMPOUNDS.get(parameter.type.name, {})
         return {key.format(parameter.name): value for key, value in compound.items()}
     return {parameter.name: _value(parameter.type)}
 
 
-def _value(of: Type) -> Any:
+def _value(of: Type) -> JsonValue:
     match of:
         case Quantity():
             return _QUANTITIES[of.quantity] * of.times
@@ -120,13 +125,13 @@ def _value(of: Type) -> Any:
         case Listed():
             return [_value(of.of)]
         case Group():
-            return _sent(of)
+            return _required(of)
         case Choice():
-            return _chosen(of, of.alternatives[0].word)
-    raise ValueError(f"{of} stands in no list")
+            return _alternative(of, of.alternatives[0].word)
+    raise ValueError(f"{of}: has no typical value; give it a branch here")
 
 
-def _chosen(choice: Choice, word: str) -> Any:
-    """Return a word of a choice, with its parameters if it has any."""
+def _alternative(choice: Choice, word: str) -> JsonValue:
+    """Return a word of a choice, with its required parameters if it has parameters."""
     alternative = next(each for each in choice.alternatives if each.word == word)
-    return {word: _sent(alternative.group)} if alternative.group.parameters else word
+    return {word: _required(alternative.group)} if alternative.group.parameters else word

@@ -41,7 +41,7 @@ def command(as_json: bool, out: Path | None) -> Exit:
         certificate = certify(status.update)
     file = store_certificate(certificate, out)
     if as_json:
-        print_json(certificate.as_dict())
+        print_json(certificate.as_json())
     else:
         print_certificate(certificate, console())
         click.echo(f"certificate: {file}")

@@ -7,7 +7,7 @@ are offered than a link takes whose level is drawn at random every 20 ms.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from crosswind.probe.flood import WIRE_BYTES, Flood, flood_fabric
 from crosswind.probe.single_packets import HEADER_BYTES, PAYLOAD_BYTES, Probes, probe_fabric
 from crosswind.results import Measurement
 from crosswind.spec import FabricSpec
+from crosswind.spec.resolved import Parameters, SentElement
 from crosswind.testbed.plain import plain_fabric
 
 FAMILY = "capacity"
@@ -92,7 +93,7 @@ def _outages(tries: Tries) -> Iterator[Claim]:
 def _drawn(tries: Tries) -> Claim:
     """Return how far what was carried is from the integral of the levels that the emulator recorded."""
     low_bps, high_bps = LEVELS_BPS
-    cell = {"low_bps": low_bps, "high_bps": high_bps, "weight": 1}
+    cell: Parameters = {"low_bps": low_bps, "high_bps": high_bps, "weight": 1}
     fabric = _driven({"drawn": {"cells": [cell], "grid_bps": 1000, "hold_ns": HOLD_NS}})
 
     def once(watch: Watch) -> tuple[Flood, Measurement]:
@@ -130,8 +131,8 @@ def _fabric() -> FabricSpec:
     return _driven({"levels": {"at_ns": [0, HALF_NS], "rate_bps": [RATE_BPS, 0], "repeat_ns": 2 * HALF_NS}})
 
 
-def _driven(process: Mapping[str, Any]) -> FabricSpec:
+def _driven(process: Parameters) -> FabricSpec:
     """Return a fabric in which a process drives the first host's uplink, and nothing else limits."""
-    capacity = {"capacity": {"process": process, "direction": "up", "on": ["h0"]}}
+    capacity: SentElement = {"capacity": {"process": process, "direction": "up", "on": ["h0"]}}
     # Packets that are handed over together would all count as late as the last of them.
     return plain_fabric(places={"link": [capacity]}).with_changes(merge_window_ns=0)

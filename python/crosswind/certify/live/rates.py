@@ -6,7 +6,7 @@ of the sender does not show. What is measured is the receiver's stamps.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from crosswind.curves import arrival_curve_excess
 from crosswind.probe.flood import IP_BYTES, WIRE_BYTES, Flood, flood_fabric
 from crosswind.results import Measurement
 from crosswind.spec import FabricSpec
+from crosswind.spec.resolved import Parameters, SentElement
 from crosswind.testbed.plain import plain_fabric
 from crosswind.text.quantities import rate_text, time_text
 
@@ -95,8 +96,8 @@ def _rate(tries: Tries, limit: Limit, rate_bps: int) -> Claim:
     )
 
 
-def _excess(tries: Tries, kind: str, parameters: Mapping[str, Any], rate_bps: int) -> Claim:
-    fabric = _with({kind: dict(parameters)}).with_changes(merge_window_ns=ALONE_NS)
+def _excess(tries: Tries, kind: str, parameters: Parameters, rate_bps: int) -> Claim:
+    fabric = _with({kind: parameters}).with_changes(merge_window_ns=ALONE_NS)
     tried = _flood(tries, f"bursts of {kind}", fabric, OVERLOAD * rate_bps, SHORT_S)
     flood, measurement = tried.result
     excess = arrival_curve_excess(
@@ -134,5 +135,5 @@ def _flood(
     return tries.measure(of, once)
 
 
-def _with(element: Mapping[str, Any]) -> FabricSpec:
+def _with(element: SentElement) -> FabricSpec:
     return plain_fabric(places={"switch.ingress": [element]})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,16 +10,17 @@ from crosswind.certify.claim import Claim, at_most
 from crosswind.certify.elements import ELEMENTS, INTERFERED_BPS, INTERFERENCE, OFFERED_BPS, OFFERED_S
 from crosswind.probe.flood import flood_fabric
 from crosswind.results.measurement import Conservation
+from crosswind.simulation import replay
+from crosswind.simulation.replayed import Agreement
+from crosswind.simulation.virtual import SimulatorRefusal
 from crosswind.spec import FabricSpec, ResolvedInterference
-from crosswind.testbed import TestbedError, WorkFolder, find_binary
-from crosswind.testbed.binaries import SIMULATE
+from crosswind.testbed import TestbedError, WorkFolder
 from crosswind.testbed.plain import plain_fabric
 
 FAMILY = "live against virtual"
 CONSERVATION = "conservation"
 # 400 packets are offered, each at least one decision. A recording of hardly any would agree for want of them.
 DECISIONS_MIN = 300
-_REPLAY_S = 60.0
 
 
 def claims() -> Iterator[Claim]:
@@ -46,25 +45,21 @@ def claims() -> Iterator[Claim]:
         )
 
 
-def agreement(name: str, compared: Mapping[str, Any]) -> Claim:
-    """Return the claim about a live run and its replay, which says nothing where too little was decided.
-
-    Args:
-        compared: `decisions`, how many of them are `different`, and the `first_difference` or null.
-    """
-    decisions, different = compared["decisions"], compared["different"]
-    too_few = f"only {decisions} decisions were recorded; {DECISIONS_MIN} are asked for"
+def agreement(name: str, compared: Agreement) -> Claim:
+    """Return the claim that a replay decides as the live run did; undecided after too few decisions."""
+    decisions, different = compared.decisions, compared.different
+    too_few = f"only {decisions} decisions were recorded; at least {DECISIONS_MIN} are needed"
     return at_most(
         FAMILY,
-        f"{name}: decided otherwise",
+        f"{name}: decisions that differ",
         "live",
         different,
         0,
         "decisions",
-        "one engine under two clocks, from the instants that the live one recorded",
-        # A difference among few is a difference all the same.
+        "the same engine under two clocks, at the instants that the live run recorded",
+        # A difference counts, however few decisions there are.
         disturbed=too_few if decisions < DECISIONS_MIN and not different else "",
-        remark=compared["first_difference"] or "",
+        remark=compared.first_difference or "",
         details={"decisions": decisions},
     )
 
@@ -73,27 +68,27 @@ def fabrics() -> Mapping[str, FabricSpec]:
     """Return a fabric for each element and for each kind of interference, by name."""
     buffer_bytes, seed = 30_000, 7
     by_name = {
-        name: plain_fabric(rate_bps=rate_bps, buffer_bytes=buffer_bytes, places={place: elements}, seed=seed)
-        for name, (place, elements, rate_bps) in ELEMENTS.items()
+        name: plain_fabric(
+            rate_bps=line.uplink_bps,
+            buffer_bytes=buffer_bytes,
+            places={line.place: line.elements},
+            seed=seed,
+        )
+        for name, line in ELEMENTS.items()
     }
-    beside = plain_fabric(rate_bps=INTERFERED_BPS, buffer_bytes=buffer_bytes, seed=seed)
+    plain = plain_fabric(rate_bps=INTERFERED_BPS, buffer_bytes=buffer_bytes, seed=seed)
     for name, source in INTERFERENCE.items():
-        by_name[name] = beside.beside(ResolvedInterference.model_validate(source))
+        by_name[name] = plain.beside(source)
     return by_name
 
 
-def _compare(recording: Path) -> Mapping[str, Any]:
-    done = subprocess.run(
-        [str(find_binary(SIMULATE)), "replay", str(recording)],
-        capture_output=True,
-        text=True,
-        timeout=_REPLAY_S,
-        check=False,
-    )
-    if done.returncode != 0:
-        raise TestbedError(f"the recording cannot be replayed: {done.stderr.strip()}")
-    comparison: Mapping[str, Any] = json.loads(done.stdout)["comparison"]
-    return comparison
+def _compare(recording: Path) -> Agreement:
+    try:
+        compared = replay(recording, condition=None, packets=None).comparison
+    except SimulatorRefusal as error:
+        raise TestbedError(f"the recording cannot be replayed: {error}") from None
+    assert compared is not None, "a replay under the recorded condition is compared"
+    return compared
 
 
 def _unaccounted(account: Conservation) -> int:

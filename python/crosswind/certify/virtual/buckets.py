@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from crosswind.certify.claim import Claim, at_most
 from crosswind.certify.table import Packets, play
 from crosswind.certify.virtual.exact import policed, shaped_ns
 from crosswind.curves import arrival_curve_excess
+from crosswind.spec.resolved import Parameters, SentElement
 from crosswind.testbed.plain import plain_fabric
 from crosswind.text.quantities import rate_text
 
@@ -95,11 +95,11 @@ def _shape(packets: Packets, rate_bps: int) -> Iterator[Claim]:
 
 def _meter(packets: Packets, rate_bps: int) -> Iterator[Claim]:
     """Yield the claims of what a meter colours green, and of what it colours green or yellow."""
-    committed = {"cir_bps": rate_bps, "cbs_bytes": BURST_BYTES}
-    single: dict[str, Any] = {"srtcm": {**committed, "ebs_bytes": 2 * BURST_BYTES}}
+    committed: Parameters = {"cir_bps": rate_bps, "cbs_bytes": BURST_BYTES}
+    single: SentElement = {"srtcm": {**committed, "ebs_bytes": 2 * BURST_BYTES}}
     # Half of the rate is committed, so that there is yellow all the time.
-    half = {"cir_bps": rate_bps // 2, "cbs_bytes": BURST_BYTES}
-    double: dict[str, Any] = {"trtcm": {**half, "pir_bps": rate_bps, "pbs_bytes": 2 * BURST_BYTES}}
+    half: Parameters = {"cir_bps": rate_bps // 2, "cbs_bytes": BURST_BYTES}
+    double: SentElement = {"trtcm": {**half, "pir_bps": rate_bps, "pbs_bytes": 2 * BURST_BYTES}}
     green, both = "green", "green and yellow"
     yield from _coloured(packets, single, green, rate_bps, [BURST_BYTES])
     # Yellow has what the full green bucket spills: together they earn one rate and fill two bursts.
@@ -109,7 +109,7 @@ def _meter(packets: Packets, rate_bps: int) -> Iterator[Claim]:
 
 
 def _coloured(
-    packets: Packets, meter: Mapping[str, Any], colours: str, rate_bps: int, bursts_bytes: list[int]
+    packets: Packets, meter: SentElement, colours: str, rate_bps: int, bursts_bytes: list[int]
 ) -> Iterator[Claim]:
     """Yield that what passes of these colours has no more than its curve, and no less where it is wanted."""
     ((kind, parameters),) = meter.items()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from fractions import Fraction
 
 import numpy as np
 
 from crosswind.certify.claim import Claim, at_most
 from crosswind.certify.table import Packets, play
 from crosswind.certify.virtual.exact import fluid_ns, opportune_ns, wire_bytes
+from crosswind.spec.resolved import Parameters
 from crosswind.testbed.plain import plain_fabric
 
 FAMILY = "capacity"
@@ -35,7 +36,7 @@ def _levels(
     rates = np.where(draws.random(len(times_ns)) < 0.1, 0, draws.integers(10**6, 10**9, len(times_ns)))
     rates_bps = [*rates.tolist()[:-1], 10**9]
     arrivals = [(at, wire_bytes(size)) for at, size in zip(at_ns, sizes, strict=True)]
-    process = {"levels": {"at_ns": list(times_ns), "rate_bps": rates_bps}}
+    process: Parameters = {"levels": {"at_ns": list(times_ns), "rate_bps": list(rates_bps)}}
     return _claim(
         "departures from a link whose rate changes",
         process,
@@ -49,7 +50,7 @@ def _levels(
 def _opportunities(at_ns: Sequence[int], sizes: Sequence[int], draws: np.random.Generator) -> Claim:
     # Milliseconds, as Mahimahi's traces have them; on average more than is offered.
     times_ns = np.sort(draws.integers(1, 1_400, 4 * CHANGES)) * 1_000_000
-    process = {
+    process: Parameters = {
         "opportunities": {"at_ns": times_ns.tolist(), "ip_bytes": [_OPPORTUNITY_BYTES] * len(times_ns)}
     }
     expected = opportune_ns(list(zip(at_ns, sizes, strict=True)), times_ns.tolist(), _OPPORTUNITY_BYTES)
@@ -65,10 +66,10 @@ def _opportunities(at_ns: Sequence[int], sizes: Sequence[int], draws: np.random.
 
 def _claim(
     name: str,
-    process: dict[str, Any],
+    process: Parameters,
     at_ns: Sequence[int],
     sizes: Sequence[int],
-    expected: Sequence[Any],
+    expected: Sequence[Fraction | int | None],
     because: str,
 ) -> Claim:
     fabric = plain_fabric(places={"link": [{"capacity": {"process": process, "direction": "up"}}]})

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import JsonValue
 
 from crosswind.certify.claim import Claim, at_most
 from crosswind.certify.table import Packets, play
 from crosswind.certify.virtual.exact import credited_ns
 from crosswind.curves import arrival_curve_excess
+from crosswind.spec.resolved import Parameters, SentElement
 from crosswind.testbed.plain import plain_fabric
 from crosswind.text.quantities import rate_text
 
@@ -23,7 +24,7 @@ HIGH_BPS, LOW_BPS, REFILL_BPS = 10_000_000_000, 1_000_000_000, 1_000_000_000
 BUDGET_BITS = 54_000_000
 # The emulator of the same study, a thousandth of everything but time.
 STUDY = {"budget_bits": 10**10, "high_bps": 10_500_000, "low_bps": 1_400_000, "refill_bps": 990_000}
-STUDY_LOOP = {"interval_ns": 10**9, "reopen_bits": 2_000_000}
+STUDY_LOOP: Parameters = {"interval_ns": 10**9, "reopen_bits": 2_000_000}
 STUDY_LEFT_BITS = 10_000_000
 
 
@@ -36,8 +37,8 @@ def claims() -> Iterator[Claim]:
         yield _paced(rate_bps)
 
 
-def _credit(**more: Any) -> Mapping[str, Any]:
-    exact = {
+def _credit(**more: JsonValue) -> SentElement:
+    exact: Parameters = {
         "budget_bits": BUDGET_BITS,
         "initial_bits": BUDGET_BITS,
         "high_bps": HIGH_BPS,
@@ -48,7 +49,7 @@ def _credit(**more: Any) -> Mapping[str, Any]:
     return {"credit": {**exact, **more}}
 
 
-def _left(element: Mapping[str, Any], packets: Packets) -> NDArray[np.float64]:
+def _left(element: SentElement, packets: Packets) -> NDArray[np.float64]:
     return play(plain_fabric(places={"host.egress": [element]}), packets).departed_ns
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from pydantic import JsonValue
 from scipy.special import ndtr, ndtri
 
 from crosswind.certify.claim import Claim, at_most
 from crosswind.certify.table import Packets, play
 from crosswind.spec.measured import spread_dist
+from crosswind.spec.resolved import Parameters
 from crosswind.stats.distance import Function
 from crosswind.stats.law_equivalence import ks_equivalence, samples_for_margin, wasserstein_equivalence
 from crosswind.testbed.plain import plain_fabric
@@ -39,7 +40,7 @@ class Law:
     """
 
     name: str
-    delay: Mapping[str, Any]
+    delay: Parameters
     cdf: Function
     quantile: Function
     spread_ns: float
@@ -57,20 +58,24 @@ SAMPLES_NS = (0, 10_000, 20_000, 20_000, 500_000)
 HALF_LIFE_NS = GAP_NS // 10
 
 
-def _random(law: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    random = {"law": dict(law), "depth": None, "order": "keep", "half_life_ns": None, **more}
+def _random(
+    law: Parameters, *, depth: int | None = None, order: str = "keep", half_life_ns: int | None = None
+) -> Parameters:
+    random: Parameters = {"law": law, "depth": depth, "order": order, "half_life_ns": half_life_ns}
     return {"time_ns": MEAN_NS, "random": random}
 
 
-def _spread(name: str, of_normal: Function, **more: Any) -> Law:
+def _spread(name: str, of_normal: Function, *, order: str = "keep", half_life_ns: int | None = None) -> Law:
     """Return a law of jitter that is an increasing function of a standard normal quantity."""
     z = np.linspace(-8, 8, 400_001)
     jitters = of_normal(z)
     word, *_ = name.split(",")
-    parameters = {"jitter_ns": JITTER_NS} | ({"sigma_ppm": round(SIGMA * 1e6)} if word == "lognormal" else {})
+    parameters: Parameters = {"jitter_ns": JITTER_NS}
+    if word == "lognormal":
+        parameters["sigma_ppm"] = round(SIGMA * 1e6)
     return Law(
         name,
-        _random({word.replace("-", "_"): parameters}, **more),
+        _random({word.replace("-", "_"): parameters}, order=order, half_life_ns=half_life_ns),
         # A delay is rounded to whole ns, so up to half a ns more counts to it.
         lambda x: ndtr(np.interp((x + 0.5 - MEAN_NS) / JITTER_NS, jitters, z)),
         lambda p: np.rint(MEAN_NS + JITTER_NS * of_normal(ndtri(p))),
@@ -78,7 +83,7 @@ def _spread(name: str, of_normal: Function, **more: Any) -> Law:
     )
 
 
-def _discrete(name: str, delay: Mapping[str, Any], values_ns: ArrayLike) -> Law:
+def _discrete(name: str, delay: Parameters, values_ns: ArrayLike) -> Law:
     """Return a law of these values, each as likely as the others."""
     values = np.sort(np.asarray(values_ns, dtype=np.float64))
     return Law(
@@ -93,14 +98,14 @@ def _discrete(name: str, delay: Mapping[str, Any], values_ns: ArrayLike) -> Law:
 def _table(word: str, of_normal: Function, entries: int) -> Law:
     """Return a law of jitter as a table of its quantiles at the middles of `entries` equal steps."""
     values_ns = MEAN_NS + JITTER_NS * of_normal(ndtri(_middles(entries)))
-    law = {word: {"jitter_ns": JITTER_NS}}
+    law: Parameters = {word: {"jitter_ns": JITTER_NS}}
     return _discrete(f"{word}, table of {entries}", _random(law, depth=entries), np.rint(values_ns))
 
 
 def _netem() -> Law:
     """Return the normal law as netem has it: cut at 4 jitters, in 1/8192 of the jitter (tc-netem(8))."""
     entries = np.rint(8192 * np.clip(ndtri(_middles(NETEM_ENTRIES)), -4, 4)).astype(np.int64)
-    law = {"samples": {"samples_ns": spread_dist(tuple(entries.tolist()), JITTER_NS)}}
+    law: Parameters = {"samples": {"samples_ns": list(spread_dist(tuple(entries.tolist()), JITTER_NS))}}
     # Half away from 0, as the kernel rounds.
     values_ns = np.sign(entries) * np.floor(np.abs(entries) * JITTER_NS / 8192 + 0.5)
     return _discrete(f"normal, as a netem distribution of {NETEM_ENTRIES}", _random(law), MEAN_NS + values_ns)
@@ -113,7 +118,7 @@ def _middles(entries: int) -> NDArray[np.float64]:
 
 def _histogram() -> Law:
     edges_ns, counts = np.array([0, 100_000, 400_000, 2_000_000]), np.array([5, 0, 1])
-    bins = [
+    bins: list[JsonValue] = [
         {"low_ns": low, "high_ns": high, "count": count}
         for low, high, count in zip(
             edges_ns[:-1].tolist(), edges_ns[1:].tolist(), counts.tolist(), strict=True
@@ -153,7 +158,9 @@ LAWS = (
     *(_table("normal", lambda z: z, entries) for entries in TABLES),
     _table("pareto", _pareto, min(TABLES)),
     _netem(),
-    _discrete("samples", _random({"samples": {"samples_ns": SAMPLES_NS}}), MEAN_NS + np.asarray(SAMPLES_NS)),
+    _discrete(
+        "samples", _random({"samples": {"samples_ns": list(SAMPLES_NS)}}), MEAN_NS + np.asarray(SAMPLES_NS)
+    ),
     _histogram(),
 )
 
@@ -210,7 +217,7 @@ def _near(law: Law, delays: NDArray[np.float64]) -> Iterator[Claim]:
 
 
 def _drift_claims() -> Iterator[Claim]:
-    law = {"normal": {"jitter_ns": JITTER_NS}}
+    law: Parameters = {"normal": {"jitter_ns": JITTER_NS}}
     apart = _delays(_random(law, half_life_ns=GAP_NS), GAP_NS)
     yield at_most(
         FAMILY,
@@ -235,7 +242,7 @@ def _drift_claims() -> Iterator[Claim]:
     )
 
 
-def _delays(delay: Mapping[str, Any], gap_ns: int) -> NDArray[np.float64]:
+def _delays(delay: Parameters, gap_ns: int) -> NDArray[np.float64]:
     at = np.arange(PACKETS) * gap_ns
-    fabric = plain_fabric(places={"host.ingress": [{"delay": dict(delay)}]})
+    fabric = plain_fabric(places={"host.ingress": [{"delay": delay}]})
     return play(fabric, Packets.of(at)).departed_ns - at

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from crosswind.certify.claim import Claim, at_most
 from crosswind.certify.table import Packets, play
 from crosswind.certify.virtual.exact import wire_bytes
+from crosswind.spec.resolved import Parameters
 from crosswind.stats import ks_bound, ks_distance
 from crosswind.testbed.plain import plain_fabric
 
@@ -111,10 +111,10 @@ class Policy:
     weight: float
 
     @property
-    def drop(self) -> Mapping[str, Any]:
+    def drop(self) -> Parameters:
         """What a condition says of it."""
-        weight = {"weight_ppb": round(self.weight * PPB)}
-        words = [
+        weight: Parameters = {"weight_ppb": round(self.weight * PPB)}
+        words: list[Parameters] = [
             {"min_bytes": each.low, "max_bytes": each.high, "probability_ppb": round(each.most * PPB)}
             for each in self.profiles
         ]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crosswind.certify.claim import Claim, at_most
 from crosswind.certify.table import Packets, play
+from crosswind.spec.resolved import Parameters
 from crosswind.stats import ks_bound, ks_distance, run_lengths
 from crosswind.testbed.plain import plain_fabric
 
@@ -35,7 +35,7 @@ class Law:
     """
 
     name: str
-    law: Mapping[str, Any]
+    law: Parameters
     steps: NDArray[np.float64]
     loses: NDArray[np.float64]
 
@@ -74,22 +74,22 @@ class Law:
         return 1 - np.array(longer) / longer[0]
 
 
-def _ppb(**shares: float) -> dict[str, int]:
+def _ppb(**shares: float) -> Parameters:
     return {f"{name}_ppb": round(share * PPB) for name, share in shares.items()}
 
 
 def _bernoulli(share: float) -> Law:
-    law = {"bernoulli": _ppb(share=share)}
+    law: Parameters = {"bernoulli": _ppb(share=share)}
     return Law(f"bernoulli {100 * share:g} %", law, np.ones((1, 1)), np.array([share]))
 
 
 def _gilbert_elliott(name: str, p: float, r: float, h: float, k: float) -> Law:
-    law = {"gilbert_elliott": _ppb(p=p, r=r, h=h, k=k)}
+    law: Parameters = {"gilbert_elliott": _ppb(p=p, r=r, h=h, k=k)}
     return Law(name, law, np.array([[1 - p, p], [r, 1 - r]]), np.array([1 - k, 1 - h]))
 
 
 def _four_state(name: str, p13: float, p31: float, p32: float, p23: float, p14: float) -> Law:
-    law = {"four_state": _ppb(p13=p13, p31=p31, p32=p32, p23=p23, p14=p14)}
+    law: Parameters = {"four_state": _ppb(p13=p13, p31=p31, p32=p32, p23=p23, p14=p14)}
     steps = np.array(
         [[1 - p13 - p14, 0, p13, p14], [0, 1 - p23, p23, 0], [p31, p32, 1 - p31 - p32, 0], [1, 0, 0, 0]]
     )
@@ -148,6 +148,6 @@ def claims() -> Iterator[Claim]:
     )
 
 
-def _lost(law: Mapping[str, Any], packets: int) -> NDArray[np.bool_]:
-    fabric = plain_fabric(places={"host.ingress": [{"lose": {"law": dict(law)}}]}, seed=8)
+def _lost(law: Parameters, packets: int) -> NDArray[np.bool_]:
+    fabric = plain_fabric(places={"host.ingress": [{"lose": {"law": law}}]}, seed=8)
     return np.isinf(play(fabric, Packets.of(np.arange(packets) * GAP_NS)).departed_ns)

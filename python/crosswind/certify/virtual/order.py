@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from crosswind.certify.claim import Claim, at_most
 from crosswind.certify.table import Packets, play
+from crosswind.spec.resolved import Places, SentElement
 from crosswind.testbed.plain import plain_fabric
 
 FAMILY = "order and conservation"
@@ -17,11 +17,13 @@ NODES = ("n0", "n1", "n2", "n3")
 RATE_BPS = 100_000_000
 
 # Policer, priority queue and both, at the host and at the switch: the set-ups of the ICPE '23 study in small.
-_POLICE = {"police": {"rate_bps": RATE_BPS // 2, "burst_bytes": 30_000}}
-_SHAPE = {"shape": {"rate_bps": RATE_BPS // 2, "burst_bytes": 30_000, "buffer_bytes": 60_000}}
-_STRICT = {"schedule": {"by": "strict", "queues": [{"dscp": [46]}, {"dscp": None}]}}
-_DRR = {"schedule": {"by": "drr", "queues": [{"dscp": [46], "weight": 3}, {"dscp": None, "weight": 1}]}}
-SETUPS: dict[str, dict[str, list[dict[str, Any]]]] = {
+_POLICE: SentElement = {"police": {"rate_bps": RATE_BPS // 2, "burst_bytes": 30_000}}
+_SHAPE: SentElement = {"shape": {"rate_bps": RATE_BPS // 2, "burst_bytes": 30_000, "buffer_bytes": 60_000}}
+_STRICT: SentElement = {"schedule": {"by": "strict", "queues": [{"dscp": [46]}, {"dscp": None}]}}
+_DRR: SentElement = {
+    "schedule": {"by": "drr", "queues": [{"dscp": [46], "weight": 3}, {"dscp": None, "weight": 1}]}
+}
+SETUPS: dict[str, Places] = {
     "policed and scheduled by the switch": {"switch.ingress": [_POLICE], "switch.egress": [_STRICT]},
     "shaped and scheduled by the host": {
         "host.egress": [_SHAPE, _DRR],

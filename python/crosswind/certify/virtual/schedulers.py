@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from pydantic import JsonValue
 
 from crosswind.certify.claim import Claim, at_most
 from crosswind.certify.table import Packets, play
 from crosswind.certify.virtual.exact import serialised_ns, wire_bytes
 from crosswind.curves import service_curve_lateness_ns
+from crosswind.spec.resolved import Parameters
 from crosswind.testbed.plain import plain_fabric
 
 FAMILY = "schedulers"
@@ -37,15 +38,16 @@ class Discipline:
     """A scheduler, the sizes of its packets, and what its classes are owed."""
 
     name: str
-    schedule: Mapping[str, Any]
+    schedule: Parameters
     sizes: tuple[int, int]  # IP bytes, drawn evenly from this range.
     classes: Sequence[Owed]
     because: str
 
 
-def _queues(*weights: int | None) -> list[dict[str, Any]]:
-    chosen = [*([46], [26])[: len(weights) - 1], None]
-    return [{"dscp": dscp, "weight": weight} for dscp, weight in zip(chosen, weights, strict=True)]
+def _queues(*weights: int | None) -> list[JsonValue]:
+    code_points: list[list[JsonValue]] = [[46], [26]]
+    classes = [*code_points[: len(weights) - 1], None]
+    return [{"dscp": dscp, "weight": weight} for dscp, weight in zip(classes, weights, strict=True)]
 
 
 def _drr_latency_bytes(weights: Sequence[int], own: int) -> float:
