@@ -22,7 +22,7 @@ def printed(diagnosis: Diagnosis) -> str:
 
 def test_the_remedy_stands_below_what_was_found_and_the_answer_last() -> None:
     findings = [ok("kernel", "Linux [6.18]"), missing("nodes", "refused", "run as root")]
-    assert printed(Diagnosis(findings, None, None, None)) == (
+    assert printed(Diagnosis(findings=findings)) == (
         "  ok       kernel  Linux [6.18]\n"
         "  missing  nodes   refused\n"
         "                   do: run as root\n"
@@ -39,7 +39,7 @@ def test_the_remedy_stands_below_what_was_found_and_the_answer_last() -> None:
     ],
 )
 def test_warnings_do_not_keep_a_machine_from_running_crosswind(findings: list[Finding], said: str) -> None:
-    diagnosis = Diagnosis(findings, None, None, None)
+    diagnosis = Diagnosis(findings=findings)
     assert diagnosis.ready
     assert answer(diagnosis) == said
 
@@ -63,10 +63,17 @@ def test_the_rate_that_lost_packets_is_told() -> None:
 
 
 def test_the_whole_diagnosis_is_plain_values_for_json() -> None:
-    kept = Diagnosis([ok("kernel", "Linux")], calibration(), calibration(), Path("/somewhere")).as_dict()
-    assert kept["ready"] is True
-    assert kept["findings"] == [{"name": "kernel", "verdict": "ok", "found": "Linux", "remedy": ""}]
-    assert kept["calibration"]["goodput_bps"] == 5_000_000_000
+    printed = Diagnosis(
+        findings=[ok("kernel", "Linux")],
+        calibration=calibration(),
+        kept=calibration(),
+        kept_in=Path("/somewhere"),
+    ).as_json()
+    assert set(printed) == {"ready", "findings", "calibration", "kept", "kept_in"}
+    assert (printed["ready"], printed["kept_in"]) == (True, "/somewhere")
+    assert printed["findings"] == [{"name": "kernel", "verdict": "ok", "found": "Linux", "remedy": ""}]
+    assert isinstance(stored := printed["kept"], dict)
+    assert (stored["schema"], stored["goodput_bps"]) == (2, 5_000_000_000)
 
 
 def test_a_calibration_on_a_busy_machine_says_so() -> None:
@@ -79,13 +86,20 @@ def test_when_the_kept_calibration_was_measured_is_said_and_until_when_it_holds(
     # Kept is that of 3 May, 12:00, which honours delays from 20 us; a week later is 10 May.
     busy, kept = calibration(load_average=7.0, goodput_bps=1_000_000_000), calibration()
     assert exactness(busy, kept) == ok(
-        "calibration", "not as good as that of 2026-05-03 12:00 UTC, which is kept"
+        "calibration", "not as good as the stored one of 2026-05-03 12:00 UTC, which stays"
     )
-    shown = printed(Diagnosis([ok("nodes", "two")], busy, kept, Path("/cache/calibration.json")))
+    shown = printed(
+        Diagnosis(
+            findings=[ok("nodes", "two")],
+            calibration=busy,
+            kept=kept,
+            kept_in=Path("/cache/calibration.json"),
+        )
+    )
     assert (
-        "Kept is the better one of 2026-05-03 12:00 UTC: delays from 20 us, 100 000 packets/s, 5 Gbit/s. "
-        "`crosswind plan` goes by it until 2026-05-10 12:00 UTC; delete /cache/calibration.json if this "
-        "machine has changed since.\n"
+        "Stored is the better one of 2026-05-03 12:00 UTC: delays from 20 us, 100 000 packets/s, 5 Gbit/s. "
+        "`crosswind plan` uses it until 2026-05-10 12:00 UTC; delete /cache/calibration.json if this "
+        "machine has changed since then.\n"
     ) in shown
 
 

@@ -1,7 +1,7 @@
 """Check the emulation against known answers, and certify how near its results are.
 
-A *claim* is one measured number, the bound that it must not exceed, and the source of the bound. It is `held`,
-`failed`, or `undecided` when this machine was too busy for a conclusion.
+A *claim* is one measured number, the bound that it must not exceed, and the source of the bound. It is
+`held`, `failed`, or `undecided` when this machine was too busy for a conclusion.
 
 Claims are made under two clocks. In *virtual* time the engine runs alone, so its answers are exact and the
 bounds are a few nanoseconds or bytes. *Live*, the same elements process real packets on this machine, and are

@@ -66,7 +66,7 @@ _TRTCM: Parameters = {
 
 _WRED: Parameters = {
     "wred": {
-        **{colour: _PROFILE for colour in ("green", "yellow", "red")},
+        **dict.fromkeys(("green", "yellow", "red"), _PROFILE),
         **_WEIGHT,
     }
 }

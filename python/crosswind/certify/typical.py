@@ -1,6 +1,6 @@
 """Typical parameters for any element, from its description alone, so that a new element is certified at once.
 
-They suit the packets that the live suite offers: half of their rate, and a burst and a buffer of some packets.
+They suit the traffic of the live suite: half of its rate, and bursts and buffers of a few packets.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def command(as_json: bool) -> Exit:
     with Console(stderr=True).status("") as status:
         diagnosis = diagnose(status.update)
     if as_json:
-        print_json(diagnosis.as_dict())
+        print_json(diagnosis.as_json())
     else:
         print_diagnosis(diagnosis, console())
     return Exit.DONE if diagnosis.ready else Exit.PREFLIGHT

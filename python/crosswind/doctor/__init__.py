@@ -1,6 +1,6 @@
-"""Tell whether this machine can run Crosswind and what it honours, and check experiments against that.
+"""Check whether this machine can run Crosswind and how exact it is, and check experiments against that.
 
-Looks and measures; installs nothing and changes nothing but its own file, the calibration.
+Nothing is installed, and no file is changed but the stored calibration.
 """
 
 from crosswind.doctor.against import check_against, check_here

@@ -1,4 +1,4 @@
-"""Check an experiment against what this machine was measured to honour, before it runs."""
+"""Check an experiment against the calibration of this machine, before it runs."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from crosswind.text.quantities import count_text, memory_text, rate_text, time_t
 
 # What the engine decides per second on one core, with room for the application's own packets.
 GHOST_PACKETS_PER_S_MAX = 2_000_000
-# The emulator's packet rings, as crates/emulator/src/port/veth.rs takes them: so much for each node, until
-# all of them together reach the total.
+# The emulator's packet rings, as crates/emulator/src/port/veth.rs allocates them: this size for each node,
+# but not more than the total.
 RING_BYTES_PER_NODE = 16 << 20
 RING_BYTES_TOTAL = 256 << 20
 # The rest is for the application, its data and the page cache.
@@ -47,18 +47,18 @@ def check_here(resolved: Resolved) -> list[str]:
 def check_against(
     resolved: Resolved, calibration: Calibration | None, *, here: Machine, now: datetime
 ) -> list[str]:
-    """Return what this machine will not honour of an experiment, one sentence each; empty if it honours all.
+    """Return a sentence for everything in an experiment that this machine will not honour.
 
     Args:
         resolved: as `crosswind.spec.resolve` returns it, that is, with its scale applied.
-        calibration: the last one; None when nobody has calibrated.
-        here: the machine that it would run on.
-        now: with a time zone; a calibration ages.
+        calibration: the stored one; None if this machine has not been calibrated.
+        here: the machine that the experiment would run on.
+        now: with a time zone; an old calibration is a warning.
     """
     warnings = [*_cores(resolved, here), *_memory(resolved, here), *_ghosts(resolved)]
     if calibration is None:
         return [
-            "what this machine honours is not known: `crosswind doctor` measures it in about five seconds",
+            "this machine is not calibrated: run `crosswind doctor`, which takes about five seconds",
             *warnings,
         ]
     differences = calibration.machine.differences(here)
@@ -100,7 +100,7 @@ def _memory(resolved: Resolved, here: Machine) -> Iterator[str]:
 
 
 def _ghosts(resolved: Resolved) -> Iterator[str]:
-    """Ghosts cost the engine a decision a packet, whatever the hosts can send."""
+    """Warn of ghosts that send too fast: every packet costs the engine a decision."""
     for condition in resolved.conditions:
         packets_per_s = sum(
             2 * _packets_per_s(entry)  # They flow in both directions.
@@ -109,8 +109,8 @@ def _ghosts(resolved: Resolved) -> Iterator[str]:
         )
         if packets_per_s > GHOST_PACKETS_PER_S_MAX:
             yield (
-                f"{condition.name}: its ghosts make {count_text(packets_per_s)} packets a second, the "
-                f"engine keeps up with about {count_text(GHOST_PACKETS_PER_S_MAX)}; lower their rate, "
+                f"{condition.name}: its ghosts send {count_text(packets_per_s)} packets/s, and the engine "
+                f"keeps up with about {count_text(GHOST_PACKETS_PER_S_MAX)}; lower their rate, "
                 "enlarge their packets, or lower `scale`"
             )
 
@@ -126,7 +126,7 @@ def _mean_bytes(entry: ResolvedInterference) -> float:
     size = entry.packet_ip_bytes
     if isinstance(size, str):
         return IMIX_MEAN_BYTES
-    # Of tcp, every second packet is answered by an acknowledgement, which is one decision more.
+    # With TCP, every second packet is acknowledged, and each acknowledgement is one more decision.
     return size if entry.tcp is None else size / 1.5
 
 
@@ -137,13 +137,13 @@ def _mean_bps(rate: ConstantRate | NormalRate | None) -> int:
 
 
 def _rates(resolved: Resolved, calibration: Calibration) -> Iterator[str]:
-    """Real packets cannot be faster than the machine moves them, so a faster limit never limits."""
+    """Warn of rates above the goodput of the machine: such a limit is never reached."""
     measured_bps = calibration.honours.goodput_bps_max
     for what, rate_bps in _once(_all_rates(resolved)):
         if rate_bps > measured_bps:
             yield (
-                f"{what}: {rate_text(rate_bps)} is more than the {rate_text(measured_bps)} that applications "
-                f"got through this machine, which will be the limit instead; `scale` lowers all rates alike"
+                f"{what}: {rate_text(rate_bps)} is more than the {rate_text(measured_bps)} that this machine "
+                f"can carry, which will be the limit instead; `scale` lowers all rates by one factor"
             )
 
 
@@ -155,7 +155,7 @@ def _delays(resolved: Resolved, calibration: Calibration) -> Iterator[str]:
         if 0 < delay_ns < calibration.floor_ns_p50:
             yield (
                 f"{what}: {time_text(delay_ns)} is below the {time_text(calibration.floor_ns_p50)} that a "
-                "packet takes here without any delay: it will hardly show"
+                "packet takes on this machine without any delay: it will have almost no effect"
             )
         elif 0 < delay_ns < least_ns:
             yield (
@@ -171,7 +171,7 @@ def _all_rates(resolved: Resolved) -> Iterator[tuple[str, int]]:
         key = descriptions()[kind].limits_rate
         rate_bps = None if key is None else number(parameters, descriptions()[kind].sent_name(key))
         wires_bps = [link.rate_bps for link in network.wires(place, restricted_to(parameters))]
-        # Above those of all its links it is the links that limit, about which everything has been said.
+        # A rate above those of all its links has no effect: the links limit, and have their own warning.
         if rate_bps is not None and any(wire_bps is None or rate_bps < wire_bps for wire_bps in wires_bps):
             yield f"{kind} at {place}", rate_bps
 
@@ -207,5 +207,5 @@ def _elements(resolved: Resolved) -> Iterator[tuple[str, str, Parameters]]:
 
 
 def _once(found: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Return what was found without repeats, in order; ten conditions may ask for the same."""
+    """Return the items without repeats, in order; several conditions may have the same one."""
     return list(dict.fromkeys(found))

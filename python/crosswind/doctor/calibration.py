@@ -1,7 +1,7 @@
-"""What this machine was measured to honour: its format (JSON, schema 2), and which one is kept, and where.
+"""The calibration: the delays and rates that this machine honours, by measurement (JSON, schema 2).
 
-A busy hour makes a calibration worse and nothing makes it better than the machine, so the best of a week is
-kept.
+A busy hour makes a calibration worse, and nothing makes it better than the machine. So the best of the last
+seven days is stored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from crosswind.testbed.folders import cache_folder
 
 # A delay is honoured when 99 % of packets are within this share of it.
 ERROR_SHARE_MAX = 0.1
-# Kernels, firmware and neighbours of a virtual machine change: older ones are replaced by any other.
+# Kernel, firmware and neighbours of a virtual machine change: a new calibration replaces an older one.
 AGE_MAX = timedelta(days=7)
 
 
@@ -28,15 +28,15 @@ class CalibrationUnreadableError(CrosswindError):
 
 
 class _Part(BaseModel):
-    # `honours` is computed, so it is in the file but not among the fields: what is not known is passed over.
+    # `honours` is computed: it is in the file and no field. So unknown keys are ignored.
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
 
 
 class DelayCheck(_Part):
     """One-way delay of single packets over a link of declared delay.
 
-    `error` is how far a packet's delay was from the declared delay plus the floor's median, in either
-    direction; `ledger` is how late the emulator was by its own account.
+    `error` is the absolute difference between a packet's delay and the declared delay plus the floor's
+    median; `ledger` is the lateness that the emulator itself recorded.
     """
 
     declared_ns: int
@@ -46,13 +46,13 @@ class DelayCheck(_Part):
     ledger_ns_p50: int
     ledger_ns_p99: int
     ledger_ns_max: int
-    early: int  # Packets that left before they were due; anything but 0 is a fault of the emulator.
+    early: int  # Packets that left before they were due; more than 0 is a bug of the emulator.
 
 
 class RateCheck(_Part):
     """Packets offered at a steady rate, and how many of them the emulator did not pass on.
 
-    `offered_per_s` is what the sender achieved; below the `asked_per_s` it was the sender that was too slow.
+    `offered_per_s` is the rate of the sender. If it is below `asked_per_s`, the sender was too slow.
     """
 
     asked_per_s: int
@@ -62,7 +62,7 @@ class RateCheck(_Part):
 
 
 class Honours(_Part):
-    """What an experiment may ask for here; None where not even the least that was tried was honoured."""
+    """The limits for experiments on this machine; None where no tested value was honoured."""
 
     delay_ns_min: int | None
     packets_per_s_max: int | None
@@ -70,28 +70,28 @@ class Honours(_Part):
 
 
 class Calibration(_Part):
-    """One calibration of one machine."""
+    """One calibration of one machine, by one version of Crosswind."""
 
-    # Of schema 1 some hold the sender's lateness where the packets' delays should be.
+    # Some files of schema 1 have the sender's lateness in place of the packets' delays.
     schema_version: Literal[2] = Field(2, alias="schema")
     measured_at: datetime  # With a time zone.
     machine: Machine
     version: str  # Of the agent.
     rootless: bool
     wait_mode: str  # `spin` or `sleep`.
-    load_average: float  # Before the calibration began: what else was running.
-    floor_ns_p50: int  # One-way delay where no delay is declared.
+    load_average: float  # Before the calibration began.
+    floor_ns_p50: int  # One-way delay without a declared delay.
     floor_ns_p99: int
     delays: tuple[DelayCheck, ...]  # In ascending order of `declared_ns`.
     rates: tuple[RateCheck, ...]  # In ascending order; ends with the first that lost packets.
     goodput_bps: int  # TCP payload through a link without a rate, all connections together.
-    canary_gap_ns_max: int  # The longest time that the spinning emulator stood still; 0 if it never spun.
+    canary_gap_ns_max: int  # The longest stall of the spinning emulator; 0 if it never spun.
     steal_share: float  # In [0, 1], of one core, during the measurement.
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def honours(self) -> Honours:
-        """What an experiment may ask for here."""
+        """The limits for experiments on this machine."""
         return Honours(
             delay_ns_min=_smallest_delay_ns(self.delays),
             packets_per_s_max=max((rate.asked_per_s for rate in self.rates if _passed(rate)), default=None),
@@ -99,7 +99,7 @@ class Calibration(_Part):
         )
 
     def holds(self, other: Calibration) -> bool:
-        """Return whether it is still true when `other` is measured: one machine, one version, and not old."""
+        """Return whether it is valid when `other` is measured: same machine and version, and not too old."""
         return (
             not self.machine.differences(other.machine)
             and (self.version, self.rootless) == (other.version, other.rootless)
@@ -107,7 +107,7 @@ class Calibration(_Part):
         )
 
     def better_than(self, other: Calibration) -> bool:
-        """Return whether it honours shorter delays; where they are the same, higher rates of packets."""
+        """Return whether it honours shorter delays or, if those are equal, higher packet rates."""
         return self._merit() > other._merit()
 
     def _merit(self) -> tuple[float, ...]:
@@ -122,8 +122,8 @@ class Calibration(_Part):
 
 
 def _smallest_delay_ns(checks: tuple[DelayCheck, ...]) -> int | None:
-    # The error was not seen to grow with the delay, so what held at one delay holds above it as well; nothing
-    # is claimed for delays shorter than the shortest that was tried.
+    # Measured errors do not grow with the delay, so a delay longer than an honoured one is honoured too.
+    # Nothing is claimed for delays shorter than the shortest that was tested.
     return min(
         (max(check.declared_ns, round(check.error_ns_p99 / ERROR_SHARE_MAX)) for check in checks),
         default=None,
@@ -131,17 +131,17 @@ def _smallest_delay_ns(checks: tuple[DelayCheck, ...]) -> int | None:
 
 
 def _passed(rate: RateCheck) -> bool:
-    # Starting the sender is part of its time, a few hundredths of it.
+    # The time includes the start of the sender, which is a few hundredths of it.
     return rate.lost == 0 and rate.offered_per_s >= 0.9 * rate.asked_per_s
 
 
 def calibration_file() -> Path:
-    """Return where the calibration of this account on this machine is kept."""
+    """Return the file of this account's calibration on this machine."""
     return cache_folder() / "calibration.json"
 
 
 def keep_better(measured: Calibration) -> Calibration:
-    """Store a calibration, unless the stored one is better and still holds; return the one that is kept."""
+    """Store a calibration, unless the stored one is better and still valid; return the stored one."""
     try:
         stored = stored_calibration()
     except CalibrationUnreadableError:
@@ -153,16 +153,16 @@ def keep_better(measured: Calibration) -> Calibration:
 
 
 def store_calibration(calibration: Calibration) -> Path:
-    """Keep a calibration in the place of the one before; return its file."""
+    """Store a calibration in place of the previous one; return its file."""
     file = calibration_file()
     write_text(file, calibration.model_dump_json(by_alias=True, indent=2) + "\n")
     return file
 
 
 def stored_calibration() -> Calibration | None:
-    """Return the calibration that is kept, or None where there is none.
+    """Return the stored calibration, or None where there is none.
 
-    Raises: CalibrationUnreadableError: there is one of another format; a new calibration replaces it.
+    Raises: CalibrationUnreadableError: it has another format; a new calibration replaces it.
     """
     file = calibration_file()
     try:

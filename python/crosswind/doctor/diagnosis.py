@@ -1,13 +1,13 @@
-"""Ask the whole question: can this machine run Crosswind, what will it honour, what is missing."""
+"""Check everything: whether this machine can run Crosswind, how exact it is, and what is missing."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from pydantic import BaseModel, ConfigDict, JsonValue, computed_field
 
 from crosswind.doctor.calibration import Calibration, calibration_file, keep_better
 from crosswind.doctor.finding import Finding, Verdict, missing, ok, warning
@@ -21,47 +21,41 @@ from crosswind.testbed import Agent, RunningFabric, TestbedError, WorkFolder
 from crosswind.text.quantities import moment_text
 
 
-@dataclass(frozen=True)
-class Diagnosis:
-    """What was found.
+class Diagnosis(BaseModel):
+    """The findings, and the calibration.
 
     Attributes:
-        calibration: as it was measured now; None where no fabric came up or a probe failed, and a finding
-            says why.
-        kept: the one that experiments are checked against, an earlier one where that is better; None without
-            a calibration.
-        kept_in: its file; None without one.
+        calibration: as measured now; None where no fabric came up or a probe failed, which is a finding.
+        kept: the calibration that experiments are checked against, which is an earlier one if that is better;
+            None without a calibration.
+        kept_in: the file of `kept`.
     """
 
-    findings: list[Finding]
-    calibration: Calibration | None
-    kept: Calibration | None
-    kept_in: Path | None
+    model_config = ConfigDict(frozen=True)
 
+    findings: list[Finding]
+    calibration: Calibration | None = None
+    kept: Calibration | None = None
+    kept_in: Path | None = None
+
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def ready(self) -> bool:
         """Whether this machine can run Crosswind."""
         return all(finding.verdict != Verdict.MISSING for finding in self.findings)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, JsonValue]:
         """Return the diagnosis as plain values, for `--json`."""
-        calibration = self.calibration
-        return {
-            "ready": self.ready,
-            "findings": [vars(finding) for finding in self.findings],
-            "calibration": calibration.model_dump(mode="json", by_alias=True) if calibration else None,
-            "kept": self.kept.model_dump(mode="json", by_alias=True) if self.kept else None,
-            "kept_in": str(self.kept_in) if self.kept_in else None,
-        }
+        return self.model_dump(mode="json", by_alias=True)
 
 
 def diagnose(say: Callable[[str], None]) -> Diagnosis:
-    """Look at everything; where nothing is missing, bring a fabric up and calibrate; keep the better one.
+    """Check everything and, where nothing is missing, calibrate; store the better calibration.
 
     Args:
-        say: is told what is being done, in a few words each time.
+        say: is called with a few words for each step, to show progress.
     """
-    say("looking at this machine")
+    say("checking this machine")
     findings = [
         *look_at_kernel(),
         *look_at_hardware(this_machine()),
@@ -69,14 +63,14 @@ def diagnose(say: Callable[[str], None]) -> Diagnosis:
         *look_at_programs(),
     ]
     if any(finding.verdict == Verdict.MISSING for finding in findings):
-        return Diagnosis(findings, None, None, None)
+        return Diagnosis(findings=findings)
     tried, calibration = _try_fabric(say)
     findings += tried
     if calibration is None:
-        return Diagnosis(findings, None, None, None)
+        return Diagnosis(findings=findings)
     kept = keep_better(calibration)
     findings.append(exactness(calibration, kept))
-    return Diagnosis(findings, calibration, kept, calibration_file())
+    return Diagnosis(findings=findings, calibration=calibration, kept=kept, kept_in=calibration_file())
 
 
 def _try_fabric(say: Callable[[str], None]) -> tuple[list[Finding], Calibration | None]:
@@ -90,14 +84,16 @@ def _try_fabric(say: Callable[[str], None]) -> tuple[list[Finding], Calibration 
         except TestbedError as error:
             return [_no_nodes(error)], None
         how = "without root" if agent.hello.rootless else "as root"
-        nodes = ok("nodes", f"two are up after {time.monotonic() - began:.2f} s, {how}")
+        nodes = ok("nodes", f"two came up after {time.monotonic() - began:.2f} s, {how}")
         say("calibrating, about five seconds")
         try:
             calibration = calibrate(agent, fabric, work.fresh("calibration", *fabric.application_account))
         except TestbedError as error:
             return [
                 nodes,
-                missing("calibration", str(error), "run `crosswind doctor` again; report it if it stays"),
+                missing(
+                    "calibration", str(error), "run `crosswind doctor` again; report it if it fails again"
+                ),
             ], None
         return [nodes], calibration
 
@@ -111,22 +107,22 @@ def _no_nodes(error: TestbedError) -> Finding:
 
 
 def exactness(calibration: Calibration, kept: Calibration) -> Finding:
-    """Judge whether a calibration can be believed; one that is worse than the kept one does no harm."""
+    """Judge whether a calibration is valid; one that is worse than the stored one is ignored."""
     name = "calibration"
     if calibration.early:
         return warning(name, f"{calibration.early} packets left early, which must never happen", "report it")
     if kept != calibration:
-        return ok(name, f"not as good as that of {moment_text(kept.measured_at)}, which is kept")
+        return ok(name, f"not as good as the stored one of {moment_text(kept.measured_at)}, which stays")
     if calibration.load_average > LOAD_PER_CORE_MAX * calibration.machine.cores:
         return warning(
             name,
-            f"made while the machine was busy (load {calibration.load_average:.1f}): it is better than this",
+            f"measured under a load average of {calibration.load_average:.1f}; the machine can do better",
             "run `crosswind doctor` again when it is quiet",
         )
     if calibration.honours.delay_ns_min is None or calibration.honours.packets_per_s_max is None:
         return warning(
             name,
-            "some of what was tried was not honoured; see below",
+            "some of the tested delays or rates were not honoured; see below",
             "use a quieter machine, or a larger one",
         )
     return ok(name, f"no packet early; the emulator waits by `{calibration.wait_mode}`")

@@ -1,4 +1,4 @@
-"""One thing that was looked at: what was found, whether it will do, and what to do if not."""
+"""One check of this machine: its result, a verdict, and a remedy."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """Whether it will do."""
+    """Whether the result is good enough for Crosswind."""
 
     OK = "ok"
-    WARNING = "warning"  # Crosswind runs, with less: fewer applications, less exact, slower.
+    WARNING = "warning"  # Crosswind runs, but with fewer applications, less exactly, or slower.
     MISSING = "missing"  # Crosswind cannot run here without it.
 
 
 @dataclass(frozen=True)
 class Finding:
-    """`remedy` is a sentence or a command, and empty exactly when the verdict is ok."""
+    """One check; `remedy` is a sentence or a command, and empty only if the verdict is ok."""
 
     name: str
     verdict: Verdict
@@ -25,12 +25,12 @@ class Finding:
 
 
 def ok(name: str, found: str) -> Finding:
-    """Return a finding that asks for nothing."""
+    """Return a finding that needs no remedy."""
     return Finding(name, Verdict.OK, found)
 
 
 def warning(name: str, found: str, remedy: str) -> Finding:
-    """Return a finding with which Crosswind runs, but with less."""
+    """Return a finding with which Crosswind runs with restrictions."""
     return Finding(name, Verdict.WARNING, found, remedy)
 
 

@@ -1,4 +1,4 @@
-"""Look at the machine itself: cores, memory, clock, and who else uses it."""
+"""Check the hardware: cores, memory, clock source, steal and load."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from crosswind.doctor.finding import Finding, ok, warning
 from crosswind.doctor.machine import Machine
 from crosswind.text.quantities import memory_text
 
-# Crosswind's own use for a small fabric and a database; below it a trial may push the machine into its swap.
+# Enough for a small fabric and a database; with less, a trial may make the machine swap.
 MEMORY_BYTES_WANTED = 1 << 30
-# These are read without a system call (clock_gettime takes about 22 ns with tsc). With others every reading
-# is a call of a microsecond or more, and the emulator reads the clock several times for each packet.
+# These are read without a system call (clock_gettime takes about 22 ns with tsc). Any other costs a system
+# call of 1 us or more, and the emulator reads the clock several times for each packet.
 FAST_CLOCK_SOURCES = frozenset({"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"})
 CLOCK_SOURCE = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
-# Above it, steal reaches the 99th percentile of what a trial measures.
+# Above 1 % of the time, steal affects the 99th percentile of a trial.
 STEAL_SHARE_MAX = 0.01
-# A machine half of whose cores are taken has no quiet core for the emulator on two cores.
+# A machine with two cores, one of them busy, has no quiet core for the emulator.
 LOAD_PER_CORE_MAX = 0.5
 
 
@@ -41,7 +41,7 @@ def cores(count: int) -> Finding:
     if count == 1:
         return warning(
             "cores",
-            "1; emulator and application take turns on it",
+            "1; emulator and application share it",
             "allow two cores or more; on one, delays are honoured to within milliseconds only",
         )
     taken = auto_domains(count)
@@ -49,7 +49,7 @@ def cores(count: int) -> Finding:
 
 
 def domains(cpus: int) -> Finding:
-    """Say into how many domains a network is divided that does not declare them."""
+    """Report the number of domains for a network that does not declare them."""
     count, of = auto_domains(cpus), f"of {cpus} CPU{'' if cpus == 1 else 's'}"
     if count == 1:
         return ok("domains", f"1 ({of}; one thread of the emulator carries every network)")
@@ -68,20 +68,18 @@ def memory(total_bytes: int) -> Finding:
 def clock_source(name: str | None) -> Finding:
     """Judge the kernel's clock source by whether reading it needs a system call."""
     if name is None:
-        return warning(
-            "clock source", "not told by this kernel", f"mount /sys, so that {CLOCK_SOURCE} is there"
-        )
+        return warning("clock source", "unknown", f"mount /sys, so that {CLOCK_SOURCE} can be read")
     if name not in FAST_CLOCK_SOURCES:
         return warning(
             "clock source",
-            f"{name}: every reading is a system call, which costs packet rate and exactness",
-            "boot with clocksource=tsc where /proc/cpuinfo says constant_tsc",
+            f"{name}: reading it needs a system call, which costs packet rate and exactness",
+            "boot with clocksource=tsc where /proc/cpuinfo has constant_tsc",
         )
     return ok("clock source", name)
 
 
 def steal(proc_stat: str) -> Finding:
-    """Judge the share of time since boot that the hypervisor gave to somebody else.
+    """Judge the steal: the share of CPU time since boot that the hypervisor took.
 
     Args:
         proc_stat: text of /proc/stat, first line `cpu user nice system idle iowait irq softirq steal ...`.
@@ -94,13 +92,13 @@ def steal(proc_stat: str) -> Finding:
         return warning(
             "steal",
             found,
-            "expect degraded trials; use a virtual machine with cores of its own, or a bare one",
+            "expect degraded trials; use a virtual machine with dedicated cores, or a physical machine",
         )
     return ok("steal", found)
 
 
 def load(average: float, core_count: int) -> Finding:
-    """Judge whether something else is running now.
+    """Judge whether other programs are running now.
 
     Args:
         average: runnable processes, mean over the last minute.
@@ -110,8 +108,8 @@ def load(average: float, core_count: int) -> Finding:
     if average > LOAD_PER_CORE_MAX * core_count:
         return warning(
             "load",
-            f"{found}; other work is running",
-            "end it and run `crosswind doctor` again before measuring",
+            f"{found}; other programs are running",
+            "stop them and run `crosswind doctor` again before measuring",
         )
     return ok("load", found)
 

@@ -1,4 +1,4 @@
-"""Look at the kernel: its version, packet sockets, congestion controls, and what Crosswind does not need."""
+"""Check the kernel: version, packet sockets, congestion controls, and features that are not needed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from crosswind.doctor.finding import Finding, missing, ok, warning
 
-# close_range(2) is of Linux 5.9; by it the agent hands nothing of its own to the processes of a node.
+# close_range(2) came with Linux 5.9; with it the agent hides its own files from the processes of a node.
 KERNEL_MIN = (5, 9)
 DEFAULT_CONGESTION_CONTROL = "cubic"
 _TCP = Path("/proc/sys/net/ipv4")
@@ -44,19 +44,19 @@ def version(system: str, release: str) -> Finding:
 
 
 def packet_sockets() -> Finding:
-    """Judge whether the kernel has AF_PACKET, through which the emulator reads and writes packets."""
+    """Judge whether the kernel has AF_PACKET, with which the emulator reads and writes packets."""
     try:
         # Protocol 0 receives nothing.
         socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0).close()
     except OSError as error:
-        # Permission is checked after the family: in a namespace of its own the agent has it.
+        # The kernel checks the permission after the family. In its own namespace the agent has it.
         if error.errno not in (errno.EPERM, errno.EACCES):
             return missing(
                 "AF_PACKET",
                 f"{error.strerror}",
                 "load it: sudo modprobe af_packet (CONFIG_PACKET of the kernel)",
             )
-    return ok("AF_PACKET", "there")
+    return ok("AF_PACKET", "available")
 
 
 def available_congestion_controls() -> list[str]:
@@ -77,20 +77,20 @@ def congestion_controls(available: list[str], default: str | None) -> Finding:
 
 
 def qdiscs(known: list[str] | None) -> Finding:
-    """Tell which queueing disciplines the kernel has; for information, because the engine needs none."""
+    """Report the kernel's queueing disciplines; for information only, because the engine needs none."""
     if known is None:
-        return ok("qdiscs", "not told by this kernel; none is needed")
+        return ok("qdiscs", "unknown; none is needed")
     return ok("qdiscs", f"{', '.join(known) or 'none'}; none is needed")
 
 
 def bridge_filter(value: str | None) -> Finding:
-    """Tell whether the kernel filters bridged frames; for information, because nodes are on no bridge."""
+    """Report whether the kernel filters bridged frames; for information only: nodes are on no bridge."""
     state = {None: "not loaded", "0": "off"}.get(value, "on")
     return ok("bridge-nf-call-iptables", f"{state}; nodes are on no bridge")
 
 
 def qdiscs_in_config(config: str) -> list[str]:
-    """Return the queueing disciplines that a kernel's configuration builds, as `tc` names them, sorted."""
+    """Return the queueing disciplines in a kernel's configuration, sorted, with the names of `tc`."""
     return sorted(name.lower() for name in re.findall(r"^CONFIG_NET_SCH_(\w+)=[ym]$", config, re.MULTILINE))
 
 

@@ -1,4 +1,4 @@
-"""Which machine this is: what a calibration was made on, and what an experiment is checked against."""
+"""The machine of a calibration, with which an experiment's machine is compared."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from crosswind.machine.provenance import cpu_model
 
 
 class Machine(BaseModel):
-    """What a calibration depends on; another kernel on the same processor is another machine."""
+    """What a calibration depends on; another kernel on the same CPU is another machine."""
 
     model_config = ConfigDict(frozen=True)
 
     kernel: str
     cpu: str
-    cores: int  # Those that this process may use, at least 1.
+    cores: int  # That this process may use, at least 1.
     memory_bytes: int
 
     def differences(self, other: Machine) -> list[str]:
-        """Return how another machine differs in what timing depends on; memory is not part of it."""
+        """Return the differences that affect timing; memory is not one of them."""
         return [
             f"{name} was {was}, is {found}"
             for name, was, found in (

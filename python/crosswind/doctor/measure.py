@@ -1,8 +1,8 @@
-"""Measure what this machine honours, in about four seconds, through a fabric of two nodes.
+"""Measure in about four seconds how exact this machine is, through a fabric of two nodes.
 
-Delays with single packets of 64 bytes a millisecond apart; packet rates with a burst each; goodput with TCP.
-The floor is the delay where none is declared: what crossing the emulator costs. All of it is measured with
-the programs that experiments use.
+Delays are measured with single packets of 64 bytes, 1 ms apart; packet rates with one burst each; goodput
+with TCP. The floor is the delay where none is declared: the cost of crossing the emulator. The programs are
+the ones that experiments use.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crosswind.app.load import await_listening
 from crosswind.doctor.calibration import Calibration, DelayCheck, RateCheck
@@ -30,7 +31,7 @@ from crosswind.testbed.binaries import LOAD
 from crosswind.testbed.plain import plain_fabric
 
 SENDER, RECEIVER = "sender", "receiver"
-# From shorter than a wake-up from sleep (25 us) to what a sleeping emulator can honour.
+# From less than a wake-up from sleep (25 us) to a delay that a sleeping emulator can honour.
 DECLARED_NS = (20_000, 100_000, 1_000_000)
 PROBE_RATE_PER_S = 1000
 PROBES = 500  # Five of them are beyond the 99th percentile.
@@ -43,7 +44,7 @@ RESPONSE_BYTES = 1 << 20
 CONNECTIONS = 4
 GOODPUT_S = 0.5
 WARM_UP_S = 0.1
-# Long against the work of each step (half a second), short enough for somebody who waits.
+# Long compared with the work of each step (half a second), and short enough to wait for.
 STEP_S = 15.0
 _PROBE_PORT, _RPC_PORT = 5002, 7077
 
@@ -61,11 +62,11 @@ def calibrate(agent: Agent, fabric: RunningFabric, folder: Path) -> Calibration:
     """Measure and return a calibration.
 
     Args:
-        agent: the one that holds the fabric.
+        agent: the agent of the fabric.
         fabric: of `two_nodes`, up.
         folder: an empty folder of the application's account.
 
-    Raises: TestbedError: a probe did not do its work; the message has its last words.
+    Raises: TestbedError: a probe failed; the message has its last output.
     """
     load_average = os.getloadavg()[0]
     bench = _Bench(fabric, folder)
@@ -90,7 +91,7 @@ def calibrate(agent: Agent, fabric: RunningFabric, folder: Path) -> Calibration:
 
 
 class _Bench:
-    """Two nodes with a probe in each; sums up what the measurements say about the machine."""
+    """Two nodes with a probe in each; adds up the figures of all measurements about the machine."""
 
     def __init__(self, fabric: RunningFabric, folder: Path) -> None:
         self._fabric = fabric
@@ -117,7 +118,7 @@ class _Bench:
             early=ledger.early,
         )
 
-    def delays(self, declared_ns: int) -> tuple[np.ndarray[Any, np.dtype[np.int64]], Measurement]:
+    def delays(self, declared_ns: int) -> tuple[NDArray[np.int64], Measurement]:
         """Return the one-way delays of packets that arrived, shape (arrived,) in ns, and the measurement."""
         place = [{"delay": {"time_ns": declared_ns, "on": [RECEIVER]}}] if declared_ns else []
         condition = {"name": f"delay {declared_ns} ns", "places": {"host.ingress": place}}
@@ -125,12 +126,12 @@ class _Bench:
         out = self._folder / f"delay-{declared_ns}.csv"
         with self._window() as measured, self._receiver(PROBES, out) as receiver:
             self._send(PROBE_RATE_PER_S, PROBES)
-            # It gives up by itself 2 s after the last packet.
+            # The receiver ends by itself 2 s after the last packet.
             _finish(receiver, receiver.wait(STEP_S))
         return read_probes(out, PROBES).delay_ns, measured[0]
 
     def rates(self) -> Iterator[RateCheck]:
-        """Offer rising packet rates; end with the first that loses packets."""
+        """Offer rising packet rates, up to the first that loses packets."""
         self._fabric.set(FabricCondition(name="none"))
         for rate_per_s in RATES_PER_S:
             check = self._rate(rate_per_s)
@@ -145,7 +146,7 @@ class _Bench:
             began = time.monotonic()
             self._send(rate_per_s, packets)
             took_s = time.monotonic() - began
-        # By the emulator's own count: what a receiving socket has no room for is not its loss.
+        # Counted by the emulator, because drops at a full receiving socket are not its drops.
         passed = measured[0].conservation.out.real
         return RateCheck(
             asked_per_s=rate_per_s,
@@ -155,7 +156,7 @@ class _Bench:
         )
 
     def goodput_bps(self) -> int:
-        """Return the TCP payload that large responses carry through a link without a rate, in bit/s."""
+        """Return the goodput of large TCP responses through a link without a rate, in bit/s."""
         where = f"{self._address}:{_RPC_PORT}"
         summary = self._folder / "goodput.json"
         with self._window():
@@ -200,7 +201,7 @@ class _Bench:
         )
         await_listening(receiver)
         yield receiver
-        # After a loss it would wait for two more seconds.
+        # After a loss the receiver would wait for two more seconds.
         receiver.stop(grace_s=0)
 
     def _send(self, rate_per_s: int, packets: int) -> None:
@@ -224,7 +225,7 @@ def _finish(process: Process, ended: Ended | None) -> None:
         raise TestbedError(f"{process}: {how}; {process.last_words()}")
 
 
-def _quantiles(values_ns: np.ndarray[Any, np.dtype[np.int64]]) -> tuple[int, int]:
+def _quantiles(values_ns: NDArray[np.int64]) -> tuple[int, int]:
     """Return median and 99th percentile."""
     p50, p99 = np.quantile(values_ns, [0.5, 0.99])
     return round(p50), round(p99)

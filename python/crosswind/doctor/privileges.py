@@ -1,4 +1,4 @@
-"""Look at what this account may do: make namespaces as root, or in a user namespace of its own."""
+"""Check whether this account may make namespaces: as root, or in a user namespace of its own."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from pathlib import Path
 
 from crosswind.doctor.finding import Finding, missing, ok
 
-# Numbers of capabilities(7). Root in a container may lack them.
+# Their numbers in capabilities(7). Root in a container may lack them.
 _NEEDED = {"CAP_NET_ADMIN": 12, "CAP_NET_RAW": 13, "CAP_SYS_ADMIN": 21}
-# Settings whose value 0 forbids user namespaces to ordinary accounts, and a value that allows them. The first
-# is of every kernel, the second of Debian's.
+# Settings whose value 0 forbids user namespaces to ordinary accounts, and a value that allows them. Every
+# kernel has the first, Debian's kernels have the second.
 _SWITCHES = (("user.max_user_namespaces", "10000"), ("kernel.unprivileged_userns_clone", "1"))
-# Ubuntu's, since 23.10. With 1, only programs that have a profile get one that is of use; whether the agent
-# has one shows when it tries.
+# Ubuntu has it since 23.10. With 1, only programs with an AppArmor profile get a usable user namespace.
+# Whether the agent has such a profile shows when it makes nodes.
 _APPARMOR_SWITCH = "kernel.apparmor_restrict_unprivileged_userns"
 
 
 def look_at_privileges() -> list[Finding]:
-    """Return what this account may do; the proof is a fabric that comes up (see `nodes`)."""
+    """Return findings about privileges; the final test is the fabric that comes up (see `nodes`)."""
     if os.geteuid() == 0:
         return [as_root(Path("/proc/self/status").read_text())]
     return [as_user(_sysctl)]
@@ -38,8 +38,8 @@ def as_root(proc_status: str) -> Finding:
     if lacking:
         return missing(
             "privileges",
-            f"root without {', '.join(lacking)}: a container",
-            "give them to it (docker run --privileged), or run as an ordinary user with user namespaces",
+            f"root without {', '.join(lacking)}, as in a container",
+            "allow them (docker run --privileged), or run as an ordinary user with user namespaces",
         )
     return ok("privileges", "root; applications run as an unprivileged account")
 
@@ -48,7 +48,7 @@ def as_user(sysctl: Callable[[str], str | None]) -> Finding:
     """Judge an ordinary account by the switches that forbid user namespaces.
 
     Args:
-        sysctl: returns the value of a kernel setting, None where this kernel has none of that name.
+        sysctl: returns the value of a kernel setting; None where this kernel does not have it.
     """
     for name, allows in _SWITCHES:
         if sysctl(name) == "0":

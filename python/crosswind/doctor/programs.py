@@ -1,4 +1,4 @@
-"""Look at what is installed: Crosswind's own programs, the applications, and room for their data."""
+"""Check Crosswind's own programs, the applications, and the disk space for their data."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from crosswind.testbed.folders import work_folder_root
 from crosswind.text.quantities import memory_text
 
 REINSTALL = "install all parts from one version: pip install --force-reinstall crosswind"
-# A database of some hundred thousand records, its copy in use, and the samples of a run.
+# For a database of some hundred thousand records, its working copy, and the samples of a run.
 DISK_BYTES_WANTED = 2 << 30
-# The Python part's version where it runs from its source tree, without being installed.
+# The version of the Python part when it runs from its source tree and is not installed.
 _UNPACKAGED = "unpackaged"
 
 
@@ -26,7 +26,7 @@ def look_at_programs() -> list[Finding]:
 
 
 def binaries() -> list[Finding]:
-    """Look for both programs and compare their versions with each other and with the Python part."""
+    """Find both programs and compare their versions with each other and with the Python part."""
     found: dict[str, str] = {}
     findings = []
     for name in (AGENT, LOAD):
@@ -43,16 +43,16 @@ def binaries() -> list[Finding]:
 
 
 def versions(found: dict[str, str]) -> Finding:
-    """Judge whether programs that speak to each other come from one version."""
-    told = {version for version in found.values() if version != _UNPACKAGED}
+    """Judge whether programs that work together have the same version."""
+    known = {version for version in found.values() if version != _UNPACKAGED}
     listed = ", ".join(f"{name} {version}" for name, version in found.items())
-    return ok("versions", "agree") if len(told) == 1 else missing("versions", listed, REINSTALL)
+    return ok("versions", "agree") if len(known) == 1 else missing("versions", listed, REINSTALL)
 
 
 def applications() -> list[Finding]:
-    """Say in one line which applications could run; what an experiment needs is asked when it is planned.
+    """Report the applications that are ready, in one line; `plan` checks those of an experiment.
 
-    An application that cannot be loaded is a damaged package, and has a line of its own.
+    An application that cannot be loaded is a damaged package and gets its own line.
     """
     ready, findings = list[str](), list[Finding]()
     lacking = 0
@@ -72,7 +72,7 @@ def applications() -> list[Finding]:
 
 
 def disk() -> Finding:
-    """Judge the space where trials keep their files."""
+    """Judge the disk space for files of trials."""
     try:
         folder = work_folder_root()
     except NotHere as error:

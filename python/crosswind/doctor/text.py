@@ -1,4 +1,4 @@
-"""Write a diagnosis for people: what was looked at, what to do, what the machine honours, and the answer."""
+"""Print a diagnosis: findings with remedies, the figures of the calibration, and the answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def print_diagnosis(diagnosis: Diagnosis, console: Console) -> None:
         _print_finding(finding, width, console)
     if diagnosis.calibration is not None:
         console.print()
-        console.print("What this machine honours, measured now", style="bold")
+        console.print("Calibration of this machine, measured now", style="bold")
         for what, figure in figures(diagnosis.calibration):
             console.print(f"  {what:{_FIGURE_WIDTH}}  {figure}", markup=False)
     if (kept := diagnosis.kept) is not None and kept != diagnosis.calibration:
@@ -34,10 +34,10 @@ def print_diagnosis(diagnosis: Diagnosis, console: Console) -> None:
 
 
 def figures(calibration: Calibration) -> list[tuple[str, str]]:
-    """Return what was measured, as pairs of a name and a sentence."""
+    """Return the measured figures as pairs of a name and a sentence."""
     honours = calibration.honours
     floor = f"{time_text(calibration.floor_ns_p50)}, 99 % below {time_text(calibration.floor_ns_p99)}"
-    rows = [("floor", f"{floor}: one way, where no delay is declared")]
+    rows = [("floor", f"{floor}: one way, without a declared delay")]
     for check in calibration.delays:
         rows.append(
             (
@@ -52,7 +52,7 @@ def figures(calibration: Calibration) -> list[tuple[str, str]]:
     rows.append(
         (
             "delays within 10 %",
-            "none of those tried" if least is None else f"from {time_text(least)}, for 99 % of packets",
+            "none of the tested ones" if least is None else f"from {time_text(least)}, for 99 % of packets",
         )
     )
     rows.append(("packet rate", _rate(calibration)))
@@ -60,27 +60,26 @@ def figures(calibration: Calibration) -> list[tuple[str, str]]:
     rows.append(
         (
             "disturbance",
-            f"longest standstill {time_text(calibration.canary_gap_ns_max)}, "
-            f"steal {calibration.steal_share:.1%}",
+            f"longest stall {time_text(calibration.canary_gap_ns_max)}, steal {calibration.steal_share:.1%}",
         )
     )
     return rows
 
 
 def kept_text(kept: Calibration, file: Path | None) -> str:
-    """Return which earlier calibration experiments are checked against, and for how long."""
+    """Return a sentence about the stored calibration: its figures, and how long it is valid."""
     found = kept.honours
     delays = "no delays" if found.delay_ns_min is None else f"delays from {time_text(found.delay_ns_min)}"
     packets = "" if found.packets_per_s_max is None else f", {count_text(found.packets_per_s_max)} packets/s"
     return (
-        f"Kept is the better one of {moment_text(kept.measured_at)}: {delays}{packets}, "
-        f"{rate_text(found.goodput_bps_max)}. `crosswind plan` goes by it until "
-        f"{moment_text(kept.measured_at + AGE_MAX)}; delete {file} if this machine has changed since."
+        f"Stored is the better one of {moment_text(kept.measured_at)}: {delays}{packets}, "
+        f"{rate_text(found.goodput_bps_max)}. `crosswind plan` uses it until "
+        f"{moment_text(kept.measured_at + AGE_MAX)}; delete {file} if this machine has changed since then."
     )
 
 
 def answer(diagnosis: Diagnosis) -> str:
-    """Return the one sentence that was asked for."""
+    """Return the result in one sentence."""
     missing = sum(finding.verdict == Verdict.MISSING for finding in diagnosis.findings)
     warnings = sum(finding.verdict == Verdict.WARNING for finding in diagnosis.findings)
     if missing:
@@ -102,15 +101,15 @@ def _print_finding(finding: Finding, width: int, console: Console) -> None:
 
 def _rate(calibration: Calibration) -> str:
     passed = calibration.honours.packets_per_s_max
-    said = (
-        "none of those tried"
+    shown = (
+        "none of the tested ones"
         if passed is None
         else f"{count_text(passed)} packets/s of 64 bytes without loss"
     )
     last = calibration.rates[-1]
     if last.lost:
-        said += f"; at {count_text(last.asked_per_s)} packets/s {last.lost / last.packets:.1%} were lost"
+        shown += f"; at {count_text(last.asked_per_s)} packets/s {last.lost / last.packets:.1%} were lost"
     elif last.asked_per_s != passed:
-        asked = count_text(last.asked_per_s)
-        said += f"; the sender managed {count_text(last.offered_per_s)} of {asked} packets/s"
-    return said
+        target = count_text(last.asked_per_s)
+        shown += f"; the sender managed {count_text(last.offered_per_s)} of {target} packets/s"
+    return shown

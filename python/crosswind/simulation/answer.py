@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 
 
 class Answer(BaseModel):
-    """A part of the JSON that the program prints, with the same keys. Keys of newer versions are preserved."""
+    """A part of the JSON that the program prints, with the same keys; unknown keys are preserved."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True, validate_by_alias=True)
 

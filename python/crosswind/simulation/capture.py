@@ -28,7 +28,7 @@ _LEFT_OUT = {
     "not-ip": "are not IP",
     "headers-cut": "were cut inside their headers (capture 128 bytes of each)",
     "no-stamp": "have no time stamp",
-    "link-not-read": "are of link types that are not supported (capture on Ethernet, raw IP, `any`, loopback or PPP)",
+    "link-not-read": "are of unsupported link types (supported: Ethernet, raw IP, `any`, loopback and PPP)",
     "out-of-order": "are too far out of the order of their time stamps (sort the file with reordercap)",
     "too-many-flows": "belong to flows beyond the limit of 65 536 at one place",
 }
@@ -131,8 +131,9 @@ def _notes(found: Captured, rto_ns: int) -> list[str]:
         lines.append(f"{count(packets)} packets {_LEFT_OUT[why]}, and are left out.")
     if found.flows:
         lines += [
-            "Round trips are from the place of the capture to the far end and back. acknowledged: from data",
-            "to the acknowledgement of their last byte, which may be delayed; data sent twice are left out",
-            f"(Karn). timeouts: sent again after a silence of {duration(rto_ns)} plus the shortest round trip.",
+            "Round trips are from the place of the capture to the far end and back.",
+            "acknowledged: from data to the acknowledgement of their last byte, which may be delayed.",
+            "Data that were sent twice are left out (Karn).",
+            f"timeouts: sent again after a silence of {duration(rto_ns)} plus the shortest round trip.",
         ]
     return lines

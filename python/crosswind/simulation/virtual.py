@@ -1,4 +1,4 @@
-"""Run `crosswind-simulate`: it takes a recording, a plan of traffic or a capture, and prints one JSON answer."""
+"""Run `crosswind-simulate` with a recording, a plan of traffic or a capture, and return its JSON answer."""
 
 from __future__ import annotations
 
