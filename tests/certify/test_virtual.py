@@ -105,8 +105,8 @@ def test_a_meter_that_colours_too_little_is_not_certified(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(buckets, "play", stingy)
     failed = [claim.name for claim in buckets.claims() if claim.decision is Decision.FAILED]
-    assert any(name.startswith("srtcm") and "short" in name for name in failed)
-    assert any(name.startswith("trtcm") and "short" in name for name in failed)
+    assert any(name.startswith("srtcm") and "below the curve" in name for name in failed)
+    assert any(name.startswith("trtcm") and "below the curve" in name for name in failed)
 
 
 def test_a_law_that_is_a_twentieth_too_wide_is_not_near(monkeypatch: pytest.MonkeyPatch) -> None:

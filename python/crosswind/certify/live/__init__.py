@@ -1,5 +1,5 @@
-"""Known answers on this machine, now: the same elements, real packets, the wall clock.
+"""Claims on this machine: the same elements with real packets and the wall clock.
 
-A file for each family; each has a function `claims` that yields them. Every measurement is watched (`quiet`):
-what a disturbed machine showed is undecided, whatever it was.
+Each family has a file with a function `claims`, which yields its claims. Every measurement is watched
+(`quiet`): claims from a disturbed measurement are undecided, whatever its result.
 """

@@ -1,8 +1,8 @@
-"""A change of a link's level takes effect when it is due, and what passes is what the levels let through.
+"""Claims: a change of a link's capacity takes effect on time, and the link carries the integral of its rate.
 
-Small packets are sent all the time through a link that stands still every other 5 ms. What waits when an
-outage ends is due a frame's serialisation later; the receiver's stamp says when it came. Then more packets
-are offered than a link takes whose level is drawn at random every 20 ms.
+Small packets are sent all the time through a link with an outage every other 5 ms. The first packet after an
+outage is due one serialisation time after its end; the receiver's time stamp shows when it arrived. Then a
+link whose rate is drawn at random every 20 ms is overloaded.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ERROR_MAX_NS = 100_000
 LEVELS_BPS = (20_000_000, 80_000_000)
 HOLD_NS = 20_000_000
 DRAWN_S = 0.7
-# A packet at the lowest level lasts 0.6 ms, the measurement a second; as much again for late ones.
+# One packet at the lowest rate takes 0.6 ms of about 1 s of measurement; the rest is for late packets.
 CARRIED_ERROR_MAX = 1e-3
 _WAY = "live"
 
@@ -43,7 +43,7 @@ def claims(tries: Tries) -> Iterator[Claim]:
 
 
 def _outages(tries: Tries) -> Iterator[Claim]:
-    """Yield how late the first packet after an outage comes, and how many come while one lasts."""
+    """Yield claims on the first packet after an outage, and on packets that arrive during one."""
 
     def once(watch: Watch) -> tuple[Probes, Measurement]:
         probes, measurement = probe_fabric(_fabric(), PROBES_PER_S, int(PROBES_PER_S * DURATION_S))
@@ -56,19 +56,19 @@ def _outages(tries: Tries) -> Iterator[Claim]:
     (driven,) = measurement.capacity
     ends_ns = np.array([change.at_ns + to_realtime_ns for change in driven.changes if change.rate_bps])
     received_ns = np.sort(probes.received_ns)
-    # Outages before the first packet, and the one that the last packet came before, show nothing.
+    # Outages before the first or after the last packet cannot be measured.
     ends_ns = ends_ns[(ends_ns > received_ns[0] + HALF_NS) & (ends_ns < received_ns[-1])]
     first = np.searchsorted(received_ns, ends_ns)
     serialised_ns = wire_bytes(HEADER_BYTES + PAYLOAD_BYTES) * 8 * 10**9 / RATE_BPS
     errors_ns = received_ns[first] - ends_ns - serialised_ns
     yield at_most(
         FAMILY,
-        "a change of level: error of the first packet, 99 %",
+        "a change of rate: error of the first packet, 99 %",
         _WAY,
         float(np.quantile(errors_ns, 0.99)),
         ERROR_MAX_NS,
         "ns",
-        "an outage's end in the engine, and the receiver's stamp of what had waited for it",
+        "the end of an outage in the engine, and the receiver's time stamp of the packet that waited for it",
         disturbed=tried.disturbed,
         details={
             "changes": len(errors_ns),
@@ -76,7 +76,7 @@ def _outages(tries: Tries) -> Iterator[Claim]:
             "error_ns_max": float(errors_ns.max()),
         },
     )
-    # The half of an outage before its end: what left before it began has come by then.
+    # Count only the second half of an outage, because packets from before it have arrived by then.
     before = np.searchsorted(received_ns, ends_ns - HALF_NS // 2)
     yield at_most(
         FAMILY,
@@ -85,13 +85,13 @@ def _outages(tries: Tries) -> Iterator[Claim]:
         float((first - before).sum()),
         0,
         "packets",
-        "nothing passes a link that stands still",
+        "no packet passes a link during an outage",
         disturbed=tried.disturbed,
     )
 
 
 def _drawn(tries: Tries) -> Claim:
-    """Return how far what was carried is from the integral of the levels that the emulator recorded."""
+    """Return the claim that a link carries the integral of the rates that the emulator recorded."""
     low_bps, high_bps = LEVELS_BPS
     cell: Parameters = {"low_bps": low_bps, "high_bps": high_bps, "weight": 1}
     fabric = _driven({"drawn": {"cells": [cell], "grid_bps": 1000, "hold_ns": HOLD_NS}})
@@ -101,27 +101,27 @@ def _drawn(tries: Tries) -> Claim:
         watch.judge(measurement)
         return flood, measurement
 
-    tried = tries.measure("a process that draws its levels", once)
+    tried = tries.measure("a process that draws its rate", once)
     flood, measurement = tried.result
     to_realtime_ns = measurement.window.realtime_minus_monotonic_ns
     (driven,) = measurement.capacity
     at_ns = np.array([change.at_ns for change in driven.changes]) + to_realtime_ns
     rate_bps = np.array([change.rate_bps for change in driven.changes], dtype=np.float64)
-    # Trains that go ahead of a flood leave the link idle; after a fifth of it packets wait to its end.
+    # At first the link is sometimes idle; after a fifth of the flood packets wait until its end.
     received_ns = flood.received_ns[
         np.searchsorted(flood.received_ns, flood.received_ns[0] + flood.span_s * 2e8) :
     ]
     held_ns = np.diff(np.clip(np.append(at_ns, np.inf), received_ns[0], received_ns[-1]))
-    owed_bits = float((held_ns * rate_bps).sum()) / 1e9
+    expected_bits = float((held_ns * rate_bps).sum()) / 1e9
     carried_bits = float(flood.packets[-len(received_ns) + 1 :].sum()) * WIRE_BYTES * 8
     return at_most(
         FAMILY,
-        "levels drawn at random: error of what was carried",
+        "rates drawn at random: error of the carried bits",
         _WAY,
-        abs(carried_bits / owed_bits - 1),
+        abs(carried_bits / expected_bits - 1),
         CARRIED_ERROR_MAX,
         "ratio",
-        "the integral of the levels that the emulator recorded, and the receiver's stamps",
+        "the integral of the recorded rates, and the receiver's time stamps",
         disturbed=tried.disturbed,
         details={"levels": int(np.count_nonzero(held_ns)), "over_s": float(np.ptp(received_ns)) / 1e9},
     )
@@ -132,7 +132,7 @@ def _fabric() -> FabricSpec:
 
 
 def _driven(process: Parameters) -> FabricSpec:
-    """Return a fabric in which a process drives the first host's uplink, and nothing else limits."""
+    """Return a fabric in which a process drives the first host's uplink, without other limits."""
     capacity: SentElement = {"capacity": {"process": process, "direction": "up", "on": ["h0"]}}
-    # Packets that are handed over together would all count as late as the last of them.
+    # Without merging: merged packets would all have the time stamp of the last one.
     return plain_fabric(places={"link": [capacity]}).with_changes(merge_window_ns=0)

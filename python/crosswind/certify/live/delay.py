@@ -1,8 +1,8 @@
-"""How exactly delays are honoured, and that no condition is no condition: both against a bare veth pair.
+"""Claims: delays are exact, and an empty condition has no effect; both compared with a bare veth pair.
 
 Every round sends the same packets over a bare pair and over fabrics of every delay, one after the other, so
-that a slow hour of the machine falls on all of them. The error of a quantile is the fabric's less the
-declared delay less the bare pair's of the same round; the claim is on the median over the rounds.
+that a slow machine affects all of them. The error of a quantile is that of the fabric, minus the declared
+delay, minus that of the bare pair in the same round. The claim is on the median over the rounds.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
 
 
 @dataclass(frozen=True)
-class Promise:
-    """What a way of waiting promises of the added one-way delay's error.
+class DelayGuarantee:
+    """The guaranteed error of an added one-way delay, for one wait mode.
 
     Attributes:
-        core_share: of a processor that it uses at most, at the probes' rate; None for one that keeps it.
+        core_share: largest share of a CPU that it uses at the rate of the probes; None if it spins.
     """
 
     declared_ns: tuple[int, ...]
@@ -43,20 +43,20 @@ class Promise:
     core_share: float | None
 
 
-# A sleeping emulator hides its wake-up behind delays above 50 us only (docs/explanation/emulator.md).
+# A sleeping emulator compensates its wake-up only in delays above 50 us (docs/explanation/emulator.md).
 PROMISES = {
-    "spin": Promise((5_000, 50_000, 200_000, 1_000_000), 1_000, 15_000, None),
-    "sleep": Promise((100_000, 1_000_000), 5_000, 30_000, 0.1),
+    "spin": DelayGuarantee((5_000, 50_000, 200_000, 1_000_000), 1_000, 15_000, None),
+    "sleep": DelayGuarantee((100_000, 1_000_000), 5_000, 30_000, 0.1),
 }
 
 
 @dataclass
 class _Rounds:
-    """What one way of connecting the ends gave, round by round; of the tries that count, but for `early`."""
+    """The results of one set-up, round by round: of the tries that count, but `early` is of all tries."""
 
     declared_ns: int = 0
     probes: list[Probes] = field(default_factory=list)
-    early: int = 0  # By the ledger and by the receiver's stamps, in every try.
+    early: int = 0  # By the ledger and by the receiver's time stamps, in every try.
     core_share: list[float] = field(default_factory=list)
     disturbed: str = ""
 
@@ -70,7 +70,7 @@ class _Rounds:
         self.disturbed = self.disturbed or tried.disturbed
         self.core_share.append((measurement.host.emulator_cpu_ns or 0) / measurement.window.length_ns)
         for probes, measurement in tried.results:
-            # A packet is stamped before it enters: a delay below the declared one proves that it left early.
+            # The stamp is older than the entry, so a delay below the declared one proves an early departure.
             shorter = int(np.sum(probes.delay_ns < self.declared_ns))
             self.early += measurement.ledger.early + shorter
 
@@ -79,10 +79,10 @@ class _Rounds:
 
 
 def claims(wait_mode: str, tries: Tries) -> Iterator[Claim]:
-    """Yield the null test, and the claims on every delay that this machine's emulator can promise.
+    """Yield the null test, and the claims on every delay that the emulator guarantees on this machine.
 
     Args:
-        wait_mode: how it waits where nothing else is asked for; one that sleeps has no processor to spin on.
+        wait_mode: the default of the emulator on this machine; if it is `sleep`, spinning is not measured.
     """
     if reason := bare_impossible():
         for family, name in ((FAMILY, "added one-way delay"), (NULL, "an empty condition")):
@@ -134,9 +134,9 @@ def _delay(wait: str, declared_ns: int, bare: _Rounds, fabric: _Rounds) -> Itera
             abs(errors[quantile]),
             bound_ns,
             "ns",
-            "what is promised over the floor of a bare veth pair in the same rounds",
+            "the guarantee, relative to a bare veth pair in the same rounds",
             disturbed=disturbed,
-            remark=_unpromised(errors) if quantile == "p99" else "",
+            remark=_not_guaranteed(errors) if quantile == "p99" else "",
             details={**details, "rounds": ROUNDS, "packets": ROUNDS * PROBES},
         )
     yield at_most(
@@ -146,25 +146,25 @@ def _delay(wait: str, declared_ns: int, bare: _Rounds, fabric: _Rounds) -> Itera
         fabric.early,
         0,
         "packets",
-        "by the ledger and by the receiver's stamps; no disturbance excuses it",
+        "by the ledger and by the receiver's time stamps; a disturbed machine is no excuse",
     )
     if promise.core_share is not None:
         yield at_most(
             FAMILY,
-            f"{name}: share of a processor",
+            f"{name}: share of a CPU",
             "live",
             float(np.median(fabric.core_share)),
             promise.core_share,
             "cores",
-            f"what an emulator that sleeps may use at {RATE_PER_S} packets a second",
+            f"the limit for a sleeping emulator at {RATE_PER_S} packets/s",
             disturbed=disturbed,
         )
 
 
-def _unpromised(errors_ns: Mapping[str, float]) -> str:
-    """Return the quantiles that have no claim, for whoever reads the table."""
+def _not_guaranteed(errors_ns: Mapping[str, float]) -> str:
+    """Return a note with the quantiles that have no claim."""
     p90, p999 = (time_text(errors_ns[quantile]) for quantile in ("p90", "p999"))
-    return f"the error is {p90} at the p90 and {p999} at the p99.9, for which nothing is promised"
+    return f"the error is {p90} at the p90 and {p999} at the p99.9, which have no guarantee"
 
 
 def _null(bare: _Rounds, empty: _Rounds, margin_ns: int) -> Iterator[Claim]:
@@ -172,7 +172,7 @@ def _null(bare: _Rounds, empty: _Rounds, margin_ns: int) -> Iterator[Claim]:
     result = tost_paired(bare.quantile(0.5), empty.quantile(0.5), margin_ns)
     yield at_most(
         NULL,
-        f"an empty condition is a bare veth pair within {time_text(margin_ns)} of median delay",
+        f"an empty condition equals a bare veth pair within {time_text(margin_ns)} of median delay",
         "live",
         max(abs(result.low), abs(result.high)),
         margin_ns,
@@ -188,7 +188,7 @@ def _null(bare: _Rounds, empty: _Rounds, margin_ns: int) -> Iterator[Claim]:
         sum(probes.lost + probes.overtaken for probes in empty.probes),
         0,
         "packets",
-        "nothing in it drops or reorders",
+        "an empty condition neither drops nor reorders",
         disturbed=disturbed,
         details={"packets": ROUNDS * PROBES},
     )

@@ -1,7 +1,7 @@
-"""Links and shapers at their rate, 1 Mbit/s to 5 Gbit/s, and buckets within their curve over every window.
+"""Claims: links and shapers have their rate, 1 Mbit/s to 5 Gbit/s, and buckets never exceed their curve.
 
-Each is offered a quarter more than its rate, so that packets wait for all of the measurement and a standstill
-of the sender does not show. What is measured is the receiver's stamps.
+The offered load is 1.25, so that packets always wait and a stall of the sender has no effect. Rates are
+measured with the receiver's time stamps.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from crosswind.text.quantities import rate_text, time_text
 RATES = "rates"
 BUCKETS = "buckets"
 RATES_BPS = (1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 5_000_000_000)
-# Above it a packet lasts 12 us, less than a machine of this kind is late now and then.
+# At higher rates a packet takes 12 us or less, and a machine like this is sometimes later than that.
 BUCKETS_BPS = (10_000_000, 100_000_000)
 OVERLOAD = 1.25
-# Packets that wait for each other would be as late as the first of them: only what is late leaves together.
+# Packets that are merged would all be as late as the first one; with 1 ns only late packets are merged.
 ALONE_NS = 1
 ERROR_MAX = 1e-3
-# Long enough for the two ends' lateness to be a ten-thousandth of it, and for 80 packets at 1 Mbit/s.
+# Long enough that lateness at both ends is 1/10 000 of it, and for 80 packets at 1 Mbit/s.
 DURATION_S = {1_000_000: 1.0}
 SHORT_S = 0.5
 
 
 @dataclass(frozen=True)
-class Limit:
-    """Something with a rate: how a fabric is given it, and the bytes that it counts."""
+class RateLimit:
+    """An element that limits the rate, and the bytes that it counts for a packet."""
 
     name: str
     bytes_each: int
 
     def fabric(self, rate_bps: int) -> FabricSpec:
-        """Return a fabric in which nothing else limits; the buffer holds whatever is offered."""
+        """Return a fabric without other limits, whose buffer holds all offered packets."""
         if self.name == "link":
             return plain_fabric(rate_bps=rate_bps)
         return _with(
@@ -50,11 +50,11 @@ class Limit:
         )
 
 
-LIMITS = (Limit("link", WIRE_BYTES), Limit("shape", IP_BYTES))
+LIMITS = (RateLimit("link", WIRE_BYTES), RateLimit("shape", IP_BYTES))
 
 
 def burst_bytes(rate_bps: int) -> int:
-    """Return what the rate gives in 5 ms, or two packets: spent within the first fifth of the flood."""
+    """Return the bytes of 5 ms at the rate, at least two packets: used up in the first fifth of a flood."""
     return max(2 * IP_BYTES, rate_bps // 1600)
 
 
@@ -73,14 +73,14 @@ def claims(tries: Tries) -> Iterator[Claim]:
         )
 
 
-def _rate(tries: Tries, limit: Limit, rate_bps: int) -> Claim:
+def _rate(tries: Tries, limit: RateLimit, rate_bps: int) -> Claim:
     offered_s = DURATION_S.get(rate_bps, SHORT_S)
     ip_rate_bps = OVERLOAD * rate_bps * IP_BYTES / limit.bytes_each
     tried = _flood(tries, f"rate of {limit.name}", limit.fabric(rate_bps), ip_rate_bps, offered_s)
     flood, _ = tried.result
     measured_bps = flood.packet_rate() * limit.bytes_each * 8
     disturbed = tried.disturbed
-    # What was offered takes a quarter longer to arrive, or the sender did not offer it.
+    # If the sender offered the load, its packets take a quarter longer to arrive.
     if flood.span_s < offered_s * (1 + (OVERLOAD - 1) / 2):
         disturbed = disturbed or f"the sender offered no more than {rate_text(measured_bps)}"
     return at_most(
@@ -90,7 +90,7 @@ def _rate(tries: Tries, limit: Limit, rate_bps: int) -> Claim:
         abs(measured_bps / rate_bps - 1),
         ERROR_MAX,
         "ratio",
-        "a tenth of a percent, by the receiver's stamps of packets of 1500 bytes",
+        "0.1 %, by the receiver's time stamps of packets of 1500 bytes",
         disturbed=disturbed,
         details={"measured_bps": measured_bps, "packets": int(flood.packets.sum()), "over_s": flood.span_s},
     )
@@ -108,8 +108,8 @@ def _excess(tries: Tries, kind: str, parameters: Parameters, rate_bps: int) -> C
     disturbed = tried.disturbed
     if late_bytes > IP_BYTES / 2:
         disturbed = disturbed or (
-            f"a packet left {time_text(late_ns)} late by the ledger, which is {late_bytes:.0f} B at that "
-            "rate; run it on a quiet machine"
+            f"the ledger has a packet {time_text(late_ns)} late, which is {late_bytes:.0f} B at this rate; "
+            "run it on a quiet machine"
         )
     return at_most(
         BUCKETS,

@@ -1,4 +1,4 @@
-"""What the emulator decided live is what the virtual clock decides, for every element and source."""
+"""Claims: a replay in virtual time makes the same decisions as the live emulator, for every element."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from crosswind.testbed.plain import plain_fabric
 
 FAMILY = "live against virtual"
 CONSERVATION = "conservation"
-# 400 packets are offered, each at least one decision. A recording of hardly any would agree for want of them.
+# 400 packets are offered, with at least one decision each. With too few decisions agreement means nothing.
 DECISIONS_MIN = 300
 
 
 def claims() -> Iterator[Claim]:
-    """Yield the decisions that differ, for each element and source; then the packets unaccounted for."""
+    """Yield claims on decisions that differ, for each element and source; then on conservation."""
     accounts = {}
     for name, fabric in fabrics().items():
         with WorkFolder() as work:
@@ -36,12 +36,12 @@ def claims() -> Iterator[Claim]:
     for name, account in accounts.items():
         yield at_most(
             CONSERVATION,
-            f"{name}: unaccounted for",
+            f"{name}: packets unaccounted for",
             "live",
             _unaccounted(account),
             0,
             "packets",
-            "what went in came out, was dropped for a reason, or is inside",
+            "every packet departed, was dropped with a reason, or is still inside",
         )
 
 
@@ -92,7 +92,7 @@ def _compare(recording: Path) -> Agreement:
 
 
 def _unaccounted(account: Conservation) -> int:
-    """Return how far the account is from even, real and ghost packets together."""
+    """Return how many packets are missing or extra, real and ghost packets together."""
     came, doubled, out, dropped, inside = (
         part.real + part.ghost
         for part in (account.entered, account.duplicated, account.out, account.dropped, account.inside)

@@ -1,7 +1,7 @@
-"""Schedulers give every class of real packets the service curve that theory owes it.
+"""Claims: schedulers give every class of real packets its service curve.
 
-The same disciplines and the same curves as in virtual time. Each class comes from a node of its own, by the
-stamps of its sender, and what reaches the switch is what that node's uplink has let go by then.
+Disciplines and curves are those in virtual time. Each class has a node of its own. Its packets arrive at the
+switch as they leave that node's uplink, calculated from the sender's time stamps.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from crosswind.results import Measurement
 from crosswind.testbed.plain import plain_fabric
 from crosswind.text.quantities import time_text
 
-# A packet lasts 1.2 ms, which is more than a machine that nobody disturbs is late.
+# A packet takes 1.2 ms, which is more than the lateness of an undisturbed machine.
 RATE_BPS = 10_000_000
 PACKET_NS = MTU_WIRE_BYTES * 8 * 10**9 // RATE_BPS
 PACKETS = 400  # Of each class.
@@ -29,7 +29,7 @@ PAYLOAD_BYTES = 1472
 
 
 def claims(tries: Tries) -> Iterator[Claim]:
-    """Yield a claim for every class of every discipline that is owed something within a bounded time."""
+    """Yield a claim for every class of every discipline that has a guarantee with a bounded latency."""
     for discipline in DISCIPLINES:
         yield from _claims(tries, discipline)
 
@@ -45,12 +45,12 @@ def _claims(tries: Tries, discipline: Discipline) -> Iterator[Claim]:
     disturbed = tried.disturbed
     if late_ns > PACKET_NS / 2:
         disturbed = disturbed or (
-            f"a packet left {time_text(late_ns)} late by the ledger, more than half of its own time; "
+            f"the ledger has a packet {time_text(late_ns)} late, more than half of its serialisation time; "
             "run it on a quiet machine"
         )
     for probes, owed in zip(classes, discipline.classes, strict=True):
         if not np.isfinite(owed.latency_bytes):
-            continue  # Below strict priority nothing is owed within a bounded time.
+            continue  # A class below strict priority has no bounded latency.
         yield at_most(
             FAMILY,
             f"{discipline.name}: class {owed.dscp} against its service curve",
@@ -58,7 +58,7 @@ def _claims(tries: Tries, discipline: Discipline) -> Iterator[Claim]:
             _lateness_ns(probes, owed.share, owed.latency_bytes),
             PACKET_NS,
             "ns",
-            f"{discipline.because}; and a packet's time, for the machine",
+            f"{discipline.because}; plus one packet's serialisation for the machine",
             disturbed=disturbed,
             details={"packets": PACKETS, "share": owed.share, "ledger_ns_max": late_ns},
         )

@@ -1,4 +1,4 @@
-"""Known answers in virtual time: the engine alone, exact, the same on every machine.
+"""Claims in virtual time: the engine alone, with exact answers that are the same on every machine.
 
-A file for each family; each has a function `claims` that yields them.
+Each family has a file with a function `claims`, which yields its claims.
 """

@@ -1,4 +1,4 @@
-"""Token buckets and meters give exactly what they have: nothing above their curve, and nothing held back."""
+"""Claims: token buckets and meters pass exactly their arrival curve, no more and no less."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ PACKETS = 5000
 PACKET_BYTES_MAX = 1500
 BURST_BYTES = 30_000
 RATES_BPS = (1_000_000, 100_000_000, 5_000_000_000)
-# The arithmetic of this check is in doubles: 10^7 bytes are known to 10^-9 of a byte, summed 10^4 times.
+# The error of this check itself, which uses doubles: 10^7 bytes to within 10^-9 bytes, summed 10^4 times.
 FLOAT_BYTES = 1e-3
 
 
 def claims() -> Iterator[Claim]:
-    """Yield the claims of policers, shapers and meters at several rates, offered half as much again."""
+    """Yield claims for policers, shapers and meters at several rates, with an offered load of 1.5."""
     for rate_bps in RATES_BPS:
         sizes = np.random.default_rng(3).integers(40, PACKET_BYTES_MAX + 1, PACKETS)
         gap_ns = float(sizes.mean()) * 8e9 / rate_bps / 1.5
@@ -54,7 +54,7 @@ def _police(packets: Packets, rate_bps: int) -> Iterator[Claim]:
     exact = policed(_rows(packets), rate_bps, BURST_BYTES)
     yield at_most(
         FAMILY,
-        f"{named}: decisions that an exact bucket takes otherwise",
+        f"{named}: decisions that differ from an exact bucket",
         "virtual",
         sum(one != other for one, other in zip(passed.tolist(), exact, strict=True)),
         0,
@@ -78,7 +78,7 @@ def _shape(packets: Packets, rate_bps: int) -> Iterator[Claim]:
         excess.bytes,
         rate_bps / 8e9 + FLOAT_BYTES,
         "B",
-        "what the rate gives in the nanosecond to which an instant is rounded up",
+        "the bytes of one nanosecond at the rate, because instants are rounded up",
         details={"packets": len(packets)},
     )
     exact = shaped_ns(_rows(packets), rate_bps, BURST_BYTES)
@@ -94,15 +94,15 @@ def _shape(packets: Packets, rate_bps: int) -> Iterator[Claim]:
 
 
 def _meter(packets: Packets, rate_bps: int) -> Iterator[Claim]:
-    """Yield the claims of what a meter colours green, and of what it colours green or yellow."""
+    """Yield claims on the packets that a meter colours green, and on those it colours green or yellow."""
     committed: Parameters = {"cir_bps": rate_bps, "cbs_bytes": BURST_BYTES}
     single: SentElement = {"srtcm": {**committed, "ebs_bytes": 2 * BURST_BYTES}}
-    # Half of the rate is committed, so that there is yellow all the time.
+    # Half of the rate is committed, so that some packets are always yellow.
     half: Parameters = {"cir_bps": rate_bps // 2, "cbs_bytes": BURST_BYTES}
     double: SentElement = {"trtcm": {**half, "pir_bps": rate_bps, "pbs_bytes": 2 * BURST_BYTES}}
     green, both = "green", "green and yellow"
     yield from _coloured(packets, single, green, rate_bps, [BURST_BYTES])
-    # Yellow has what the full green bucket spills: together they earn one rate and fill two bursts.
+    # The yellow bucket gets the overflow of the green one: together they have one rate and two bursts.
     yield from _coloured(packets, single, both, rate_bps, [BURST_BYTES, 2 * BURST_BYTES])
     yield from _coloured(packets, double, green, rate_bps // 2, [BURST_BYTES])
     yield from _coloured(packets, double, both, rate_bps, [2 * BURST_BYTES])
@@ -111,7 +111,7 @@ def _meter(packets: Packets, rate_bps: int) -> Iterator[Claim]:
 def _coloured(
     packets: Packets, meter: SentElement, colours: str, rate_bps: int, bursts_bytes: list[int]
 ) -> Iterator[Claim]:
-    """Yield that what passes of these colours has no more than its curve, and no less where it is wanted."""
+    """Yield claims that packets of these colours neither exceed their curve nor fall short of it."""
     ((kind, parameters),) = meter.items()
     element = {kind: {**parameters, "yellow": "pass" if "yellow" in colours else "drop", "red": "drop"}}
     passed = np.isfinite(play(plain_fabric(places={"switch.ingress": [element]}), packets).departed_ns)
@@ -132,12 +132,12 @@ def _coloured(
     )
     yield at_most(
         FAMILY,
-        f"{named}: short of the curve where it comes nearest",
+        f"{named}: smallest distance below the curve",
         "virtual",
         -excess.bytes,
         len(bursts_bytes) * PACKET_BYTES_MAX,
         "B",
-        "more is offered, so each bucket was full once and then held too little for a packet",
+        "the load is higher, so each bucket was full once and later too empty for a packet",
         details=details,
     )
 

@@ -1,4 +1,4 @@
-"""Links whose capacity changes send what the capacity lets through, in the middle of a packet too."""
+"""Claims: links with changing capacity follow each change, even in the middle of a packet."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OPPORTUNITY_BYTES = 1500
 
 
 def claims() -> Iterator[Claim]:
-    """Yield a claim for a rate that changes every few packets, with outages, and one for opportunities."""
+    """Yield a claim for a rate that changes every few packets, and one for delivery opportunities."""
     draws = np.random.default_rng(5)
     at_ns = draws.exponential(200_000, PACKETS).cumsum().astype(np.int64)
     sizes = draws.integers(40, 1501, PACKETS)
@@ -32,7 +32,7 @@ def claims() -> Iterator[Claim]:
 def _levels(
     at_ns: Sequence[int], sizes: Sequence[int], times_ns: Sequence[int], draws: np.random.Generator
 ) -> Claim:
-    # One change in ten is an outage; the last level lets everything out.
+    # One change in ten is an outage; the last level is high enough to send all remaining packets.
     rates = np.where(draws.random(len(times_ns)) < 0.1, 0, draws.integers(10**6, 10**9, len(times_ns)))
     rates_bps = [*rates.tolist()[:-1], 10**9]
     arrivals = [(at, wire_bytes(size)) for at, size in zip(at_ns, sizes, strict=True)]
@@ -48,7 +48,7 @@ def _levels(
 
 
 def _opportunities(at_ns: Sequence[int], sizes: Sequence[int], draws: np.random.Generator) -> Claim:
-    # Milliseconds, as Mahimahi's traces have them; on average more than is offered.
+    # In whole milliseconds, as in Mahimahi's traces; the mean capacity is above the offered load.
     times_ns = np.sort(draws.integers(1, 1_400, 4 * CHANGES)) * 1_000_000
     process: Parameters = {
         "opportunities": {"at_ns": times_ns.tolist(), "ip_bytes": [_OPPORTUNITY_BYTES] * len(times_ns)}
@@ -60,7 +60,7 @@ def _opportunities(at_ns: Sequence[int], sizes: Sequence[int], draws: np.random.
         at_ns,
         sizes,
         expected,
-        "Mahimahi's rule: 1500 bytes at each opportunity, and what is left of an empty queue's is lost",
+        "Mahimahi's rule: 1500 bytes at each opportunity; bytes that an empty queue does not use are lost",
     )
 
 
@@ -79,7 +79,7 @@ def _claim(
         for left, due in zip(fates.departed_ns.tolist(), expected, strict=True)
         if due is not None
     ]
-    # What the last opportunity left behind stays inside.
+    # Packets that wait after the last opportunity stay inside.
     inside = sum(due is None for due in expected)
     stayed = int(np.sum(~np.isfinite(fates.departed_ns)))
     details = {"packets": len(at_ns), "inside": stayed}

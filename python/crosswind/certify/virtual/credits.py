@@ -1,4 +1,4 @@
-"""Credit buckets last as long as their budget does, and pacers send nothing ahead of its turn."""
+"""Claims: credit buckets last as long as their budget, and pacers send no packet too early."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from crosswind.text.quantities import rate_text
 
 FAMILY = "credits"
 PACKET_BITS = 12_000
-# What NSDI '20 found at Amazon EC2, with a hundred-thousandth of the budget. Full packets take whole
-# nanoseconds at these rates, so an exact model has the engine's own instants.
+# The bucket that NSDI '20 measured at Amazon EC2, with 1/100 000 of the budget. At these rates full packets
+# take whole nanoseconds, so an exact model has the same instants as the engine.
 HIGH_BPS, LOW_BPS, REFILL_BPS = 10_000_000_000, 1_000_000_000, 1_000_000_000
 BUDGET_BITS = 54_000_000
-# The emulator of the same study, a thousandth of everything but time.
+# The emulator of the same study, with everything but time divided by 1000.
 STUDY = {"budget_bits": 10**10, "high_bps": 10_500_000, "low_bps": 1_400_000, "refill_bps": 990_000}
 STUDY_LOOP: Parameters = {"interval_ns": 10**9, "reopen_bits": 2_000_000}
 STUDY_LEFT_BITS = 10_000_000
 
 
 def claims() -> Iterator[Claim]:
-    """Yield the claims of credit buckets, exact and as emulated, and of pacers."""
+    """Yield claims on credit buckets, exact and as in the study's emulator, and on pacers."""
     yield from _drained()
     yield from _on_and_off()
     yield _as_deployed()
@@ -54,25 +54,25 @@ def _left(element: SentElement, packets: Packets) -> NDArray[np.float64]:
 
 
 def _drained() -> Iterator[Claim]:
-    """A backlog empties a full bucket, and finds the low rate behind it."""
+    """Yield claims on a backlog that empties a full bucket and then leaves at the low rate."""
     packets = BUDGET_BITS // PACKET_BITS + 1000
     left = _left(_credit(), Packets.of(np.zeros(packets)))
     gaps = np.diff(left)
     high_gap_ns = PACKET_BITS * 1e9 / HIGH_BPS
-    empty = int(np.argmax(gaps > high_gap_ns))  # The first packet that found too little.
+    empty = int(np.argmax(gaps > high_gap_ns))  # The first packet that found too few credits.
     yield at_most(
         FAMILY,
-        "credit: how long a full bucket lasts, against budget / (high - refill)",
+        "credit: time until a full bucket is empty, against budget / (high - refill)",
         "virtual",
         abs(float(left[empty]) - BUDGET_BITS * 1e9 / (HIGH_BPS - REFILL_BPS)),
         PACKET_BITS * 1e9 / (HIGH_BPS - REFILL_BPS) + high_gap_ns,
         "ns",
-        "the fluid bucket; it empties with the packet that finds too little, and gaps are whole packets",
+        "the fluid bucket; the difference is at most one packet and one gap",
         details={"lasted_ns": float(left[empty])},
     )
     yield at_most(
         FAMILY,
-        "credit: gaps behind an empty bucket, against the low rate",
+        "credit: gaps after the bucket is empty, against the low rate",
         "virtual",
         float(np.abs(gaps[empty:] - PACKET_BITS * 1e9 / LOW_BPS).max()),
         0,
@@ -82,7 +82,7 @@ def _drained() -> Iterator[Claim]:
 
 
 def _on_and_off() -> Iterator[Claim]:
-    """Sending for 10 ms and resting for 30 ms, three times."""
+    """Yield claims on sending for 10 ms and resting for 30 ms, three times."""
     burst = np.arange(10_000_000 * HIGH_BPS // (PACKET_BITS * 10**9)) * (PACKET_BITS * 10**9 // HIGH_BPS)
     at = np.concatenate([burst + 40_000_000 * turn for turn in range(3)])
     exact = credited_ns(at.tolist(), PACKET_BITS, BUDGET_BITS, (HIGH_BPS, LOW_BPS, REFILL_BPS))
@@ -96,7 +96,7 @@ def _on_and_off() -> Iterator[Claim]:
         "ns",
         "db/dt = refill - sent, 0 <= b <= budget, in exact arithmetic",
     )
-    # The low rate is the refill, so the budget is all that comes on top of it.
+    # The low rate equals the refill, so only the budget can exceed it.
     for curve, rate_bps, burst_bits in (("budget", REFILL_BPS, BUDGET_BITS), ("high rate", HIGH_BPS, 0)):
         excess = arrival_curve_excess(
             left.astype(np.int64),
@@ -111,7 +111,7 @@ def _on_and_off() -> Iterator[Claim]:
             excess.bytes,
             PACKET_BITS / 8 + 1e-3,
             "B",
-            "the fluid bucket's arrival curve; the window holds all of the packet that leaves at its end",
+            "the fluid bucket's arrival curve; the window includes all of the packet that leaves at its end",
             details={"packets": len(left)},
         )
 
@@ -127,7 +127,7 @@ def _as_deployed() -> Claim:
         abs(bits - 2.0 * STUDY["high_bps"]),
         2.0 * PACKET_BITS,
         "bit",
-        "the published loop forgives the overdraft: 21 where a bucket gives 11.04; a packet at each end",
+        "the published loop forgives the overdraft: 21 Mbit, not a bucket's 11.04; one packet at each end",
         details={"at_high_bits": float(bits)},
     )
 
@@ -147,6 +147,6 @@ def _paced(rate_bps: int) -> Claim:
         excess.bytes,
         rate_bps / 8e9 + 1e-3,
         "B",
-        "what the rate gives in the nanosecond to which an instant is rounded up",
+        "the bytes of one nanosecond at the rate, because instants are rounded up",
         details={"packets": len(sizes)},
     )

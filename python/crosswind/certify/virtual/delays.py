@@ -1,4 +1,4 @@
-"""Delays are drawn from the law that was asked for, and drifts are correlated as they say."""
+"""Claims: delays have the requested distribution, and drifting delays have the requested correlation."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from crosswind.stats.law_equivalence import ks_equivalence, samples_for_margin, 
 from crosswind.testbed.plain import plain_fabric
 
 FAMILY = "delays"
-GAP_NS = 1_000_000_000  # Packets that never meet: no order has to be kept.
-# The chance that a law is called near which is not, and that the very law is not shown to be near.
+GAP_NS = 1_000_000_000  # Packets this far apart never meet, so the order is not restricted.
+# The chance of a false pass, and the chance that the exact distribution does not pass.
 ALPHA = 1e-3
 KS_MARGIN = 0.01
-# Half of the margin for what samples of the very law stray, half for what they cannot tell.
+# Half of the margin is for the sampling error, half for the confidence bound.
 PACKETS = samples_for_margin(KS_MARGIN / 2, ALPHA)
-# Of the law's spread.
+# As a share of the distribution's spread.
 MOVED_MARGIN = 0.1
-# Nothing that has to hold for every law can be said of the mean of a tail that is hardly ever drawn.
+# No bound that holds for every distribution exists for the mean of a tail that is almost never drawn.
 TAIL = 1e-3
 
 
 @dataclass(frozen=True)
-class Law:
-    """A random delay element and the law that its delays must have, in whole ns.
+class DelayLaw:
+    """A random delay element, and the distribution that its delays must have, in whole ns.
 
     Attributes:
-        spread_ns: scale of the law, above 0.
+        spread_ns: scale of the distribution, above 0.
     """
 
     name: str
@@ -49,12 +49,12 @@ class Law:
 MEAN_NS = 100_000_000
 JITTER_NS = 1_000_000
 SIGMA = 0.5
-# NRG keeps tables of 1024 and 8192 entries, netem of 4096.
+# NRG uses tables of 1024 and 8192 entries, netem of 4096.
 TABLES = (1024, 4096, 8192)
 NETEM_ENTRIES = 4096
 CONSTANTS_NS = {"1 ns": 1, "50 us": 50_000, "100 ms": 100_000_000}
 SAMPLES_NS = (0, 10_000, 20_000, 20_000, 500_000)
-# At least ten half-lives between packets: correlated with 10^-6.
+# Ten half-lives between packets, so that the correlation is below 10^-6.
 HALF_LIFE_NS = GAP_NS // 10
 
 
@@ -65,28 +65,30 @@ def _random(
     return {"time_ns": MEAN_NS, "random": random}
 
 
-def _spread(name: str, of_normal: Function, *, order: str = "keep", half_life_ns: int | None = None) -> Law:
-    """Return a law of jitter that is an increasing function of a standard normal quantity."""
+def _spread(
+    name: str, of_normal: Function, *, order: str = "keep", half_life_ns: int | None = None
+) -> DelayLaw:
+    """Return a distribution whose jitter is an increasing function of a standard normal variable."""
     z = np.linspace(-8, 8, 400_001)
     jitters = of_normal(z)
     word, *_ = name.split(",")
     parameters: Parameters = {"jitter_ns": JITTER_NS}
     if word == "lognormal":
         parameters["sigma_ppm"] = round(SIGMA * 1e6)
-    return Law(
+    return DelayLaw(
         name,
         _random({word.replace("-", "_"): parameters}, order=order, half_life_ns=half_life_ns),
-        # A delay is rounded to whole ns, so up to half a ns more counts to it.
+        # A delay is rounded to whole ns, so it includes values up to half a ns above it.
         lambda x: ndtr(np.interp((x + 0.5 - MEAN_NS) / JITTER_NS, jitters, z)),
         lambda p: np.rint(MEAN_NS + JITTER_NS * of_normal(ndtri(p))),
         JITTER_NS,
     )
 
 
-def _discrete(name: str, delay: Parameters, values_ns: ArrayLike) -> Law:
-    """Return a law of these values, each as likely as the others."""
+def _discrete(name: str, delay: Parameters, values_ns: ArrayLike) -> DelayLaw:
+    """Return the distribution of these values, each with the same probability."""
     values = np.sort(np.asarray(values_ns, dtype=np.float64))
-    return Law(
+    return DelayLaw(
         name,
         delay,
         lambda x: np.searchsorted(values, x, side="right") / len(values),
@@ -95,18 +97,18 @@ def _discrete(name: str, delay: Parameters, values_ns: ArrayLike) -> Law:
     )
 
 
-def _table(word: str, of_normal: Function, entries: int) -> Law:
-    """Return a law of jitter as a table of its quantiles at the middles of `entries` equal steps."""
+def _table(word: str, of_normal: Function, entries: int) -> DelayLaw:
+    """Return a distribution of jitter as a table of quantiles, at the middles of `entries` equal steps."""
     values_ns = MEAN_NS + JITTER_NS * of_normal(ndtri(_middles(entries)))
     law: Parameters = {word: {"jitter_ns": JITTER_NS}}
     return _discrete(f"{word}, table of {entries}", _random(law, depth=entries), np.rint(values_ns))
 
 
-def _netem() -> Law:
-    """Return the normal law as netem has it: cut at 4 jitters, in 1/8192 of the jitter (tc-netem(8))."""
+def _netem() -> DelayLaw:
+    """Return the normal distribution of netem: cut at 4 jitters, in steps of 1/8192 jitter (tc-netem(8))."""
     entries = np.rint(8192 * np.clip(ndtri(_middles(NETEM_ENTRIES)), -4, 4)).astype(np.int64)
     law: Parameters = {"samples": {"samples_ns": list(spread_dist(tuple(entries.tolist()), JITTER_NS))}}
-    # Half away from 0, as the kernel rounds.
+    # The kernel rounds half away from 0.
     values_ns = np.sign(entries) * np.floor(np.abs(entries) * JITTER_NS / 8192 + 0.5)
     return _discrete(f"normal, as a netem distribution of {NETEM_ENTRIES}", _random(law), MEAN_NS + values_ns)
 
@@ -116,7 +118,7 @@ def _middles(entries: int) -> NDArray[np.float64]:
     return middles
 
 
-def _histogram() -> Law:
+def _histogram() -> DelayLaw:
     edges_ns, counts = np.array([0, 100_000, 400_000, 2_000_000]), np.array([5, 0, 1])
     bins: list[JsonValue] = [
         {"low_ns": low, "high_ns": high, "count": count}
@@ -125,9 +127,9 @@ def _histogram() -> Law:
         )
     ]
     below = np.concatenate([[0], counts.cumsum()]) / counts.sum()
-    # No delay lies in the empty bin; probabilities have to ascend through it all the same.
+    # The empty bin has no delays, but the interpolation needs ascending probabilities.
     below[2] += 1e-12
-    return Law(
+    return DelayLaw(
         "histogram",
         _random({"histogram": {"bins": bins}}),
         lambda x: np.interp(x + 0.5 - MEAN_NS, edges_ns, below),
@@ -166,7 +168,7 @@ LAWS = (
 
 
 def claims() -> Iterator[Claim]:
-    """Yield two distances for each law, how far constants are off, and what a drift does to neighbours."""
+    """Yield two distances for each distribution, the error of constants, and the correlation of drifts."""
     for law in LAWS:
         yield from _near(law, _delays(law.delay, GAP_NS))
     for text, time_ns in CONSTANTS_NS.items():
@@ -177,18 +179,18 @@ def claims() -> Iterator[Claim]:
             float(np.abs(_delays({"time_ns": time_ns}, GAP_NS) - time_ns).max()),
             0,
             "ns",
-            "what was asked for, in whole nanoseconds",
+            "the declared delay, in whole nanoseconds",
         )
     yield from _drift_claims()
 
 
-def _near(law: Law, delays: NDArray[np.float64]) -> Iterator[Claim]:
-    """Yield that the delays' law is shown to be within a margin of this one: not that no more was seen."""
-    shown = f"shown of {PACKETS} delays with {1 - ALPHA:.1%} confidence (Dvoretzky, Kiefer and Wolfowitz)"
+def _near(law: DelayLaw, delays: NDArray[np.float64]) -> Iterator[Claim]:
+    """Yield claims, by equivalence tests, that the delays have the requested distribution."""
+    shown = f"shown with {PACKETS} delays at {1 - ALPHA:.1%} confidence (Dvoretzky, Kiefer and Wolfowitz)"
     ks = ks_equivalence(delays, law.cdf, KS_MARGIN, alpha=ALPHA, step=1)
     yield at_most(
         FAMILY,
-        f"{law.name}: at most so far from its law",
+        f"{law.name}: distance from its distribution, upper bound",
         "virtual",
         ks.upper,
         ks.margin,
@@ -206,7 +208,7 @@ def _near(law: Law, delays: NDArray[np.float64]) -> Iterator[Claim]:
     )
     yield at_most(
         FAMILY,
-        f"{law.name}: probability has to be moved by at most",
+        f"{law.name}: Wasserstein distance from its distribution, upper bound",
         "virtual",
         moved.upper,
         moved.margin,
@@ -221,10 +223,10 @@ def _drift_claims() -> Iterator[Claim]:
     apart = _delays(_random(law, half_life_ns=GAP_NS), GAP_NS)
     yield at_most(
         FAMILY,
-        "normal, drifting: correlation of delays a half-life apart, less one half",
+        "normal, drifting: correlation of delays one half-life apart, difference from 0.5",
         "virtual",
         abs(float(np.corrcoef(apart[:-1], apart[1:])[0, 1]) - 0.5),
-        # Bartlett's formula for (1 + a) exp(-a): the variance is 1.2 over their number.
+        # Bartlett's formula for (1 + a) exp(-a): the variance is 1.2 over the number of packets.
         float(5 * np.sqrt(1.2 / PACKETS)),
         "correlation",
         "five standard errors",
@@ -233,12 +235,12 @@ def _drift_claims() -> Iterator[Claim]:
     together = _delays(_random(law, half_life_ns=10 * JITTER_NS, order="free"), close_ns)
     yield at_most(
         FAMILY,
-        "normal, drifting: packets 1 us apart that overtake, with a half-life of 10 jitters",
+        "normal, drifting: packets 1 us apart that overtake each other, half-life of 10 jitters",
         "virtual",
         int(np.sum(np.diff(together) < -close_ns)),
         0,
         "packets",
-        "the drift is smooth: one in 10^9",
+        "the drift is smooth: the chance is 1 in 10^9",
     )
 
 

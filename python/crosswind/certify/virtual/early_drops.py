@@ -1,4 +1,4 @@
-"""RED and WRED drop what figure 2 of their source does: each packet where it is certain, else by its law."""
+"""Claims: RED and WRED drop as figure 2 of their source does, packet by packet or in distribution."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ RATE_BPS = 100_000_000
 BYTE_NS = 8 * 10**9 // RATE_BPS
 FULL_PACKET_NS = wire_bytes(1500) * BYTE_NS
 PACKETS = 40_000
-# Above 1, so that the queue grows until enough is dropped; in phases, between which it runs empty.
+# A load above 1 fills the queue until enough is dropped; a phase below 1 empties it.
 LOADS = (1.6, 0.4)
 PHASE_NS = 20_000_000
 # One false alarm in a million certificates; with a fixed seed there is none.
 ALPHA = 1e-6
 PPB = 1_000_000_000
-# RFC 2597, section 6: AF11 to AF43 by drop precedence; then EF and best effort, which have none.
+# RFC 2597, section 6: AF11 to AF43 by drop precedence; EF and best effort have no precedence.
 PRECEDENCES = ((10, 18, 26, 34), (12, 20, 28, 36), (14, 22, 30, 38))
 OTHERS = (46, 0)
 
 
 @dataclass(frozen=True)
 class Profile:
-    """Which share is dropped at which average: none below `low`, `most` at `high`, all from twice that on."""
+    """The drop probability by average queue: 0 below `low`, `most` at `high`, 1 from twice `high` on."""
 
     low: int  # Wire bytes.
     high: int  # Wire bytes.
@@ -52,14 +52,14 @@ class Profile:
 
 @dataclass
 class Gateway:
-    """The gateway of Floyd and Jacobson 1993, figure 2, in front of a link; it is told what was dropped."""
+    """A model of the gateway in Floyd and Jacobson 1993, figure 2; `happened` gives it the actual drops."""
 
     profiles: Sequence[Profile]  # By drop precedence.
     weight: float
     average: float = 0.0
     empty_since: float = 0.0
     free_at: int = 0
-    # Wire bytes of each; the packet that is being sent waits no more.
+    # Wire bytes of each packet; the packet that is being sent does not wait.
     waiting: deque[int] = field(default_factory=deque)
     counts: list[int] = field(default_factory=lambda: [-1, -1, -1])
 
@@ -69,7 +69,7 @@ class Gateway:
         if self.waiting:
             self.average = (1 - self.weight) * self.average + self.weight * sum(self.waiting)
         else:
-            # As if so many packets of full size had come while nothing waited.
+            # As if packets of full size had arrived during all of the idle time.
             self.average *= (1 - self.weight) ** ((at_ns - self.empty_since) / FULL_PACKET_NS)
             self.empty_since = at_ns
         profile = self.profiles[precedence]
@@ -82,7 +82,7 @@ class Gateway:
         return min(1.0, base / (1 - spared)) if spared < 1 else 1.0
 
     def happened(self, at_ns: int, precedence: int, size: int, *, dropped: bool) -> None:
-        """Take in what became of the packet that has arrived, of so many wire bytes."""
+        """Record the fate of the packet that has arrived; `size` is in wire bytes."""
         if dropped:
             self.counts[precedence] = 0
             return
@@ -97,14 +97,14 @@ class Gateway:
             self.free_at += self.waiting.popleft() * BYTE_NS
 
 
-# All from one byte on, and by chance; WRED drops the worse precedence earlier and more often.
+# A step from 0 to 1, and slopes; WRED drops packets of a higher precedence earlier and more often.
 STEPS = (Profile(60_000, 60_001, 1.0), Profile(40_000, 40_001, 1.0), Profile(20_000, 20_001, 1.0))
 SLOPES = (Profile(20_000, 60_000, 0.1), Profile(15_000, 45_000, 0.2), Profile(10_000, 30_000, 0.4))
 
 
 @dataclass(frozen=True)
 class Policy:
-    """An early drop policy: RED, whose one profile and count are those of every packet, or WRED."""
+    """An early drop policy: RED, with one profile and count for all packets, or WRED."""
 
     name: str
     profiles: Sequence[Profile]
@@ -112,7 +112,7 @@ class Policy:
 
     @property
     def drop(self) -> Parameters:
-        """What a condition says of it."""
+        """The drop policy as a queue has it in a condition."""
         weight: Parameters = {"weight_ppb": round(self.weight * PPB)}
         words: list[Parameters] = [
             {"min_bytes": each.low, "max_bytes": each.high, "probability_ppb": round(each.most * PPB)}
@@ -123,19 +123,19 @@ class Policy:
         return {"wred": {**dict(zip(("green", "yellow", "red"), words, strict=True)), **weight}}
 
     def precedence(self, dscp: int) -> int:
-        """Return which profile a code point has."""
+        """Return the position of the profile for a code point."""
         if self.name == "red":
             return 0
         return next((number for number, assured in enumerate(PRECEDENCES) if dscp in assured), 0)
 
 
 def claims() -> Iterator[Claim]:
-    """Yield, for RED and WRED, a claim on what is certain and one on what chance decides."""
+    """Yield, for RED and WRED, a claim on certain drops and a claim on random drops."""
     for name, first in (("red", 1), ("wred", 3)):
         chances, dropped, _ = _played(Policy(name, STEPS[:first], weight=0.02))
         yield at_most(
             FAMILY,
-            f"{name}, a step in the average: packets dropped or spared against the model",
+            f"{name}, a step in the average: packets whose fate differs from the model",
             "virtual",
             int(np.sum(dropped != (chances >= 1))),
             0,
@@ -158,12 +158,12 @@ def claims() -> Iterator[Claim]:
 
 
 def _offered() -> Packets:
-    """Return Poisson arrivals in every assured forwarding class and in none, of many sizes."""
+    """Return Poisson arrivals of many sizes, with and without an assured forwarding class."""
     rng = np.random.default_rng(9)
     sizes = rng.integers(40, 1501, PACKETS)
     gaps = rng.exponential(wire_bytes(770) * BYTE_NS, PACKETS)
     at = np.cumsum(gaps / LOADS[0])
-    # The second half of each phase is stretched: the same packets, at a lower load.
+    # The second half of each phase is stretched, so that the same packets are a lower load.
     phase, within = np.divmod(at, PHASE_NS)
     stretch = LOADS[0] / LOADS[1]
     half = PHASE_NS / 2
@@ -173,7 +173,7 @@ def _offered() -> Packets:
 
 
 def _played(policy: Policy) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64]]:
-    """Return p_a, whether it was dropped, and the profile of every packet offered."""
+    """Return p_a, whether it was dropped, and the profile, for every packet."""
     packets = _offered()
     places = {"host.egress": [{"queue": {"drop": policy.drop}}]}
     fates = play(plain_fabric(rate_bps=RATE_BPS, places=places, seed=10), packets)
@@ -192,15 +192,15 @@ def _played(policy: Policy) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDA
 def _heights(
     chances: NDArray[np.float64], dropped: NDArray[np.bool_], precedences: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return, for each drop, where in its law the number of packets since the drop before it lies.
+    """Return, for each drop, the cumulative probability of the number of packets since the previous drop.
 
-    A number drawn from a law lies at a height that is uniform in 0 to 1; within the step of a discrete law
-    anywhere, here drawn.
+    For the right distribution these values are uniform in 0 to 1. Within a step of the discrete distribution
+    the value is drawn at random.
     """
     rng = np.random.default_rng(11)
     heights = []
     for precedence in np.unique(precedences):
-        spared = 1.0  # The chance that there has been no drop since the last.
+        spared = 1.0  # The probability of no drop since the last one.
         mine = precedences == precedence
         for chance, drop in zip(chances[mine].tolist(), dropped[mine].tolist(), strict=True):
             if drop:

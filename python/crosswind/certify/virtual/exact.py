@@ -1,4 +1,4 @@
-"""What elements must do, in exact arithmetic: ten lines each, sharing nothing with the engine."""
+"""Exact models of elements: about ten lines each, in exact arithmetic, without code of the engine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NS_PER_S = 10**9
 
 
 def wire_bytes(ip_bytes: int) -> int:
-    """Return what a packet takes on an Ethernet wire: header, FCS, padding, preamble and gap.
+    """Return the bytes of a packet on an Ethernet wire: with header, FCS, padding, preamble and gap.
 
     Source: IEEE 802.3-2022, 3.1.1 and 4.4.2.
     """
@@ -19,7 +19,7 @@ def wire_bytes(ip_bytes: int) -> int:
 def credited_ns(
     arrivals: Iterable[int], bits: int, budget_bits: int, rates_bps: tuple[int, int, int]
 ) -> Iterator[Fraction]:
-    """Yield when a credit bucket that starts full, with an endless queue, lets packets of equal size go.
+    """Yield when packets of equal size leave a credit bucket that starts full and has an unlimited queue.
 
     Args:
         arrivals: instants in ns, ascending.
@@ -29,7 +29,7 @@ def credited_ns(
     level, sent, free = Fraction(budget_bits), Fraction(0), Fraction(0)
     for at_ns in arrivals:
         begun = max(Fraction(at_ns), free)
-        # Until `free` the last packet was being sent; what the low rate sent beyond the refill is not owed.
+        # Until `free` the last packet was being sent. The level does not fall below 0 at the low rate.
         level = max(Fraction(0), level + (free - sent) * refill / NS_PER_S)
         level = min(Fraction(budget_bits), level + (begun - free) * refill / NS_PER_S)
         rate = high if level >= bits else low
@@ -50,7 +50,7 @@ def serialised_ns(arrivals: Iterable[tuple[int, int]], rate_bps: int) -> Iterato
 
 
 def policed(arrivals: Iterable[tuple[int, int]], rate_bps: int, burst_bytes: int) -> Iterator[bool]:
-    """Yield whether a token bucket that starts full lets each packet pass; its tokens are spent only then.
+    """Yield whether each packet passes a token bucket that starts full; only then does it cost tokens.
 
     Args:
         arrivals: instants in ns, ascending, and IP bytes.
@@ -65,7 +65,7 @@ def policed(arrivals: Iterable[tuple[int, int]], rate_bps: int, burst_bytes: int
 
 
 def shaped_ns(arrivals: Iterable[tuple[int, int]], rate_bps: int, burst_bytes: int) -> Iterator[Fraction]:
-    """Yield when a token bucket that starts full, with an endless queue, lets each packet go.
+    """Yield when each packet leaves a token bucket that starts full and has an unlimited queue.
 
     Args:
         arrivals: instants in ns, ascending, and IP bytes.
@@ -104,11 +104,12 @@ def fluid_ns(arrivals: Iterable[tuple[int, int]], levels: list[tuple[int, int]])
 def opportune_ns(
     arrivals: list[tuple[int, int]], times_ns: Iterable[int], each_bytes: int
 ) -> list[int | None]:
-    """Return when packets leave at delivery opportunities of so many bytes; None for those that never do.
+    """Return when packets leave at delivery opportunities; None for those that never do.
 
     Args:
         arrivals: instants in ns, ascending, and IP bytes.
         times_ns: of the opportunities, ascending.
+        each_bytes: that an opportunity carries.
     """
     left_ns: list[int | None] = [None] * len(arrivals)
     next_packet, left_bytes = 0, 0

@@ -1,4 +1,4 @@
-"""Links serialise at their rate, from 1 Mbit/s to 5 Gbit/s, without drift."""
+"""Claims: links serialise at their rate, from 1 Mbit/s to 5 Gbit/s, without drift."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ PACKETS = 5000
 
 
 def claims() -> Iterator[Claim]:
-    """Yield a claim for each rate, on packets of every size that come faster than the link is."""
+    """Yield a claim for each rate, with packets of many sizes at a load of 0.81."""
     sizes = np.random.default_rng(1).integers(40, 1501, PACKETS)
     for rate_bps in RATES_BPS:
-        gap_ns = 1000 * 8e9 / rate_bps  # The mean packet has 810 bytes of wire: it is busy 81 % of the time.
+        gap_ns = 1000 * 8e9 / rate_bps  # The mean packet has 810 wire bytes, so the load is 0.81.
         at = np.random.default_rng(2).exponential(gap_ns, PACKETS).cumsum().astype(np.int64)
         fates = play(plain_fabric(rate_bps=rate_bps), Packets.of(at, sizes))
         wires = [wire_bytes(int(size)) for size in sizes]
-        # The sender's uplink, then the receiver's downlink, which sees what the first one lets go.
+        # The sender's uplink, then the receiver's downlink, which gets the packets as they leave the uplink.
         up = [-(-due // 1) for due in serialised_ns(zip(at.tolist(), wires, strict=True), rate_bps)]
         down = serialised_ns(zip(up, wires, strict=True), rate_bps)
         late = [

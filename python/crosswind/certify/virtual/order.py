@@ -1,4 +1,4 @@
-"""Every packet has exactly one fate, and packets of one flow do not overtake each other."""
+"""Claims: every packet has exactly one fate, and packets of one flow do not overtake each other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PACKETS = 10_000  # Of each of the four nodes.
 NODES = ("n0", "n1", "n2", "n3")
 RATE_BPS = 100_000_000
 
-# Policer, priority queue and both, at the host and at the switch: the set-ups of the ICPE '23 study in small.
+# Policers, shapers and schedulers at the host and at the switch, as in the ICPE '23 study, but smaller.
 _POLICE: SentElement = {"police": {"rate_bps": RATE_BPS // 2, "burst_bytes": 30_000}}
 _SHAPE: SentElement = {"shape": {"rate_bps": RATE_BPS // 2, "burst_bytes": 30_000, "buffer_bytes": 60_000}}
 _STRICT: SentElement = {"schedule": {"by": "strict", "queues": [{"dscp": [46]}, {"dscp": None}]}}
@@ -33,7 +33,7 @@ SETUPS: dict[str, Places] = {
 
 
 def claims() -> Iterator[Claim]:
-    """Yield both claims for set-ups that drop, delay and reorder between classes as much as they can."""
+    """Yield both claims for set-ups that drop, delay and reorder between classes as much as possible."""
     rng = np.random.default_rng(7)
     at = rng.integers(0, PACKETS * 100_000, (len(NODES), PACKETS))
     source = np.repeat(np.arange(len(NODES)), PACKETS)
@@ -54,7 +54,7 @@ def claims() -> Iterator[Claim]:
             fates.unaccounted,
             0,
             "packets",
-            "a packet departs or is dropped for a reason, once",
+            "a packet departs once, or is dropped once with a reason",
             details={"packets": len(packets), "dropped": int(np.sum(fates.fate != "departed"))},
         )
         yield at_most(
@@ -64,5 +64,5 @@ def claims() -> Iterator[Claim]:
             fates.overtaken,
             0,
             "packets",
-            "no element of it may reorder packets of one sender, receiver and DSCP",
+            "no element here may reorder packets of one sender, receiver and DSCP",
         )

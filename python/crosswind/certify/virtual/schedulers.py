@@ -1,4 +1,4 @@
-"""Schedulers give every class the service curve that theory owes it, while the others ask for everything."""
+"""Claims: schedulers give every class its service curve, while the other classes overload the link."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ ROUNDING_NS = 3
 
 
 @dataclass(frozen=True)
-class Owed:
-    """What a class may count on: a share of the link, after a latency of so many bytes at the link's rate."""
+class Guarantee:
+    """The guarantee of a class: a share of the link, after the time of `latency_bytes` at the link's rate."""
 
     dscp: int
-    load: float  # What the class offers, as a share of the link; from a host of its own.
+    load: float  # Offered by the class, as a share of the link; each class has a host of its own.
     share: float
     latency_bytes: float
 
 
 @dataclass(frozen=True)
 class Discipline:
-    """A scheduler, the sizes of its packets, and what its classes are owed."""
+    """A scheduler, the sizes of its packets, and the guarantees of its classes."""
 
     name: str
     schedule: Parameters
     sizes: tuple[int, int]  # IP bytes, drawn evenly from this range.
-    classes: Sequence[Owed]
+    classes: Sequence[Guarantee]
     because: str
 
 
@@ -60,23 +60,23 @@ DISCIPLINES = (
         "strict",
         {"by": "strict", "queues": _queues(None, None)},
         (40, 1500),
-        # It waits for one packet that is on the wire already, and owns the link from then on.
-        (Owed(46, 0.5, 1.0, MTU_WIRE_BYTES), Owed(0, 0.95, 0.4, np.inf)),
+        # It waits for the packet that is already on the wire, and then has the link for itself.
+        (Guarantee(46, 0.5, 1.0, MTU_WIRE_BYTES), Guarantee(0, 0.95, 0.4, np.inf)),
         "non-preemptive priority: the link's rate after one largest packet",
     ),
     Discipline(
         "wrr 3:1",
         {"by": "wrr", "queues": _queues(3, 1)},
         (1500, 1500),
-        (Owed(46, 0.95, 3 / 4, MTU_WIRE_BYTES), Owed(0, 0.95, 1 / 4, 3 * MTU_WIRE_BYTES)),
-        "packets of one size: its share of the link after the others' turns",
+        (Guarantee(46, 0.95, 3 / 4, MTU_WIRE_BYTES), Guarantee(0, 0.95, 1 / 4, 3 * MTU_WIRE_BYTES)),
+        "packets of one size: its share of the link after the turns of the other classes",
     ),
     Discipline(
         "drr 4:2:1",
         {"by": "drr", "queues": _queues(4, 2, 1)},
         (40, 1500),
         tuple(
-            Owed(dscp, 0.95, weight / 7, _drr_latency_bytes((4, 2, 1), weight))
+            Guarantee(dscp, 0.95, weight / 7, _drr_latency_bytes((4, 2, 1), weight))
             for dscp, weight in ((46, 4), (26, 2), (0, 1))
         ),
         "latency-rate server of deficit round robin, (3 F - 2 quantum) / rate (Stiliadis and Varma 1998)",
@@ -86,7 +86,8 @@ DISCIPLINES = (
         {"by": "stfq", "queues": _queues(4, 2, 1)},
         (40, 1500),
         tuple(
-            Owed(dscp, 0.95, weight / 7, 2 * MTU_WIRE_BYTES) for dscp, weight in ((46, 4), (26, 2), (0, 1))
+            Guarantee(dscp, 0.95, weight / 7, 2 * MTU_WIRE_BYTES)
+            for dscp, weight in ((46, 4), (26, 2), (0, 1))
         ),
         "start-time fair queueing: one largest packet of each other class (Goyal, Vin and Cheng 1996)",
     ),
@@ -94,7 +95,7 @@ DISCIPLINES = (
 
 
 def claims() -> Iterator[Claim]:
-    """Yield a claim for every class of every discipline that is owed something within a bounded time."""
+    """Yield a claim for every class of every discipline that has a guarantee with a bounded latency."""
     for discipline in DISCIPLINES:
         yield from _claims(discipline)
 
@@ -124,8 +125,8 @@ def _claims(discipline: Discipline) -> Iterator[Claim]:
     left = play(fabric, packets).departed_ns
     for at, _, wires, owed, source in sent:
         if not np.isfinite(owed.latency_bytes):
-            continue  # Below strict priority nothing is owed within a bounded time.
-        # What reaches the switch is what the sender's own uplink has let go.
+            continue  # A class below strict priority has no bounded latency.
+        # Packets reach the switch as they leave the sender's own uplink.
         arrived = [
             float(-(-due // 1))
             for due in serialised_ns(zip(at.tolist(), wires.tolist(), strict=True), RATE_BPS)

@@ -1,4 +1,4 @@
-"""Waiting times against queueing theory: of Poisson arrivals, and of those who come between them."""
+"""Compare waiting times with queueing theory: of Poisson arrivals, and of other packets between them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ SERVICE_NS = 100_000
 
 
 @dataclass(frozen=True)
-class Margin:
-    """How far off waits may be: the mean as a share of theory's, and the distance from the law (KS)."""
+class WaitMargin:
+    """Allowed differences from theory: of the mean, as a share of it, and of the distribution (KS)."""
 
     mean: float
     distance: float
@@ -28,18 +28,20 @@ def waiting(
     name: str,
     waits_ns: ArrayLike,
     load: float,
-    margin: Margin,
+    margin: WaitMargin,
     *,
     clock: str = "virtual",
     disturbed: str = "",
 ) -> Iterator[Claim]:
-    """Yield claims on the mean and the law of waits behind Poisson arrivals of 1538 wire bytes at `RATE_BPS`.
+    """Yield claims on the mean and the distribution of waits behind Poisson arrivals of full packets.
+
+    Their 1538 wire bytes leave at `RATE_BPS`.
 
     Args:
-        waits_ns: shape (n,), of customers or of anybody else who comes independently of them (PASTA).
-        load: in (0, 1), that the Poisson arrivals make.
-        clock: in which they waited, `virtual` or `live`.
-        disturbed: why nothing should be concluded; empty where nothing stands against it.
+        waits_ns: shape (n,), of these arrivals, or of packets that arrive independently of them (PASTA).
+        load: in (0, 1), of the Poisson arrivals.
+        clock: `virtual` or `live`.
+        disturbed: why there can be no conclusion; empty where there can be one.
     """
     waits = np.sort(np.asarray(waits_ns, dtype=np.float64))
     law = MD1(load, SERVICE_NS)
@@ -50,20 +52,20 @@ def waiting(
         abs(float(waits.mean()) / law.mean_wait - 1),
         margin.mean,
         "ratio",
-        "Pollaczek and Khinchine; as far off as so many correlated waits may be",
+        "Pollaczek and Khinchine; the margin covers the sampling error of correlated waits",
         disturbed=disturbed,
         details={"wait_ns_mean": float(waits.mean()), "theory_ns": law.mean_wait, "packets": len(waits)},
     )
-    # Not at 0, where half of them are and a nanosecond would make them many.
+    # Not at 0: half of the waits are 0, and one nanosecond of error would move them all.
     grid = np.arange(1, 120) * SERVICE_NS / 10
     upto = np.searchsorted(waits, grid, side="right") / len(waits)
     yield at_most(
         family,
-        f"{name}: distance from the law of waiting",
+        f"{name}: distance from the distribution of waits",
         clock,
         float(max(abs(found - law.wait_cdf(float(x))) for found, x in zip(upto, grid, strict=True))),
         margin.distance,
         "KS",
-        "Erlang 1909; as far off as so many correlated waits may be",
+        "Erlang 1909; the margin covers the sampling error of correlated waits",
         disturbed=disturbed,
     )
