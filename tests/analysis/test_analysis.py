@@ -145,7 +145,7 @@ def test_ten_million_rows_are_operations_and_can_be_described(tmp_path):
     found = Samples(
         "x.csv", "ms", None, None, ("",), np.arange(rows, dtype=float), np.zeros(rows, dtype=int), (), None
     )
-    with pytest.raises(PoolingRefused, match=r"10000000 values: nobody makes so many trials.*--pool"):
+    with pytest.raises(PoolingRefused, match=r"10000000 values: too many for trials.*--pool"):
         analyse(found, Question())
     assert analyse(found, Question(pool=True)).groups[0].rows == rows
 

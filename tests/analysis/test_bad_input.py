@@ -46,7 +46,7 @@ REFUSED = {
     ),
     "mixed units": ("analyze", "ms\n5ms\n2s\n", 'x.csv:3: ms: "2s" is not a plain number; write all values'),
     "mixed units, said beside": ("analyze", "ms,unit\n5,ms\n2,s\n", "x.csv:3: unit: ms and s in one file"),
-    "10^7 values": ("analyze", TEN_MILLION, "10000000 values: nobody makes so many trials"),
+    "10^7 values": ("analyze", TEN_MILLION, "10000000 values: too many for trials"),
     "duplicated trials": ("analyze", "trial,ms\na,1\nb,2\na,1\n", "3 rows come from 2 trials"),
     "trials that share sessions": (
         "analyze",

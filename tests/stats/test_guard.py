@@ -41,7 +41,7 @@ def test_independent_trials_pass() -> None:
 def test_fewer_than_six_trials_are_not_enough_to_tell(n: int) -> None:
     found = guard(in_order(range(n)))
     assert found.verdict == "unknown"
-    assert found.reason == f"not enough trials to tell: {n} of 6"
+    assert found.reason == f"not enough trials: {n} of 6"
     assert isinstance(interval_of(range(n)), NeedsTrials)
 
 
@@ -87,7 +87,9 @@ def test_the_bucket_speaks_before_any_statistic_and_at_any_n() -> None:
 
 def test_levels_that_fall_are_named_and_levels_that_return_pass() -> None:
     falling = BucketHistory(1e9, 1, 1, level_bytes=[100e9, 60e9, 20e9])
-    assert "held 800 Gbit when the first trial began, 160 Gbit when the last one did" in str(falling.fault())
+    assert "held 800 Gbit when the first trial began, 160 Gbit when the last one began" in str(
+        falling.fault()
+    )
     rested = BucketHistory(1e9, 1, 9, sent_bytes=[1.25e9] * 3, level_bytes=[100e9, 99e9, 100e9])
     assert guard(in_order(noise(12)), [rested]).verdict == "clear"
 
@@ -102,7 +104,7 @@ def test_levels_are_compared_with_what_the_bucket_holds_when_full() -> None:
     )
     found = guard(in_order([1, 1, 1]), [empty, worn])
     assert found.reason.startswith(
-        "it held 20 Gbit when the first trial began, 10 Gbit when the last one did"
+        "it held 20 Gbit when the first trial began, 10 Gbit when the last one began"
     )
     assert found.remedy.startswith("rest of 5 s")
 
@@ -159,7 +161,7 @@ def test_a_part_of_the_error_refuses_less() -> None:
 def test_many_conditions_take_more_trials_than_six() -> None:
     # Of 720 orders of six the rarest is one of two; 100 conditions leave 1 of 2000.
     found = guard_together(dict.fromkeys(range(99), in_order(noise(6))) | {99: in_order(range(6))})
-    assert found[99].reason == "not enough trials to tell: 6 of 7"
+    assert found[99].reason == "not enough trials: 6 of 7"
 
 
 def test_conditions_that_cannot_be_asked_use_none_of_the_error() -> None:

@@ -131,7 +131,7 @@ def test_ten_million_values_are_described_and_never_taken_for_trials():
     values = np.random.default_rng(1).random(10_000_000)
     assert quantile(values, 0.99) == pytest.approx(0.99, abs=1e-3)
     assert coefficient_of_variation(values) == pytest.approx(1 / math.sqrt(3), abs=1e-3)
-    with pytest.raises(NotPerTrial, match="10000000 values: nobody makes so many trials"):
+    with pytest.raises(NotPerTrial, match="10000000 values: too many for trials"):
         PerTrial.numbered(values)
 
 

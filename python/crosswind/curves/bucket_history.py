@@ -1,31 +1,31 @@
-"""Whether every trial found the same amount in a token bucket: history that no statistics can see at first.
+"""Check whether every trial started with the same level in a token bucket.
 
-A trial that sends more than the bucket is refilled by until the next one begins leaves it less. Nothing shows
-while the bucket lasts, and then everything changes: the first ten trials look stationary and are not the
-experiment that the next ten would be.
+If a trial sends more than the refill until the next trial, the next one starts with a lower level. This has
+no effect until the bucket is empty, and then everything changes. So the first ten trials look stationary, but
+the next ten would be another experiment. Statistics of ten trials cannot show that.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Levels are read from counters or measured in short probes, which agree within this share of the depth.
+# Levels are from counters or short probes, which agree within this share of the depth.
 LEVEL_TOLERANCE = 0.02
 
 
 @dataclass(frozen=True)
 class BucketHistory:
-    """What a bucket that outlives trials held, or was asked for where that is not known.
+    """The levels of a bucket that outlives trials, or the bytes sent through it where they are unknown.
 
     Attributes:
         refill_bps: bits per second that it gains, > 0.
-        duration_s: of one trial; counts where levels are not known.
+        duration_s: of one trial; used where levels are unknown.
         rest_s: between trials.
-        sent_bytes: by each trial, in the order they ran; counts where levels are not known.
-        level_bytes: at the start of each trial; empty if not known.
-        left_bytes: at the end of each trial; empty if not known.
-        depth_bytes: what it holds when it is full; None if not known.
-        name: what it is called.
+        sent_bytes: by each trial, in the order they ran; used where levels are unknown.
+        level_bytes: at the start of each trial; empty if unknown.
+        left_bytes: at the end of each trial; empty if unknown.
+        depth_bytes: level of the full bucket; None if unknown.
+        name: for messages.
     """
 
     refill_bps: float
@@ -39,16 +39,16 @@ class BucketHistory:
 
     @property
     def rest_needed_s(self) -> float:
-        """The rest after which the hungriest trial has been paid back; 0 where nothing says what it took."""
+        """The rest after which the bucket has regained what the largest trial took; 0 if that is unknown."""
         if self.level_bytes and self.left_bytes:
             taken = max(level - left for level, left in zip(self.level_bytes, self.left_bytes, strict=True))
             return max(0.0, 8 * taken / self.refill_bps)
         return max(0.0, 8 * max(self.sent_bytes, default=0.0) / self.refill_bps - self.duration_s)
 
     def fault(self) -> str | None:
-        """Return in words why trials did not start alike, None if nothing speaks against it.
+        """Return the reason why trials did not start with the same level; None if there is none.
 
-        Levels decide where they are known: a bucket that is reset, or was empty all the time, drains nobody.
+        If levels are known they decide, because a bucket that is reset or always empty does no harm.
         """
         if self.level_bytes:
             highest, least = max(self.level_bytes), min(self.level_bytes)
@@ -56,14 +56,14 @@ class BucketHistory:
                 return None
             return (
                 f"{self.name} held {_bits(self.level_bytes[0])} when the first trial began, "
-                f"{_bits(self.level_bytes[-1])} when the last one did, and {_bits(least)} at the least"
+                f"{_bits(self.level_bytes[-1])} when the last one began; the lowest level was {_bits(least)}"
             )
         most = max(self.sent_bytes, default=0.0)
         refilled = self.refill_bps / 8 * (self.duration_s + self.rest_s)
         if most > refilled:
             return (
                 f"a trial sent {_bits(most)}, and {self.name} regains {_bits(refilled)} until the next one "
-                "begins: it drains from trial to trial"
+                "begins: its level falls from trial to trial"
             )
         return None
 

@@ -1,4 +1,4 @@
-"""The waiting time of M/D/1: Poisson arrivals at a server that takes the same time for each."""
+"""The waiting time of M/D/1: Poisson arrivals at a server with a constant service time."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ class MD1:
     """A queue with one server, in any unit of time.
 
     Args:
-        load: in (0, 1); the share of time that the server is busy.
-        service: time that it takes for each customer.
+        load: in (0, 1); the share of time in which the server is busy.
+        service: service time of each customer.
     """
 
     load: float
@@ -21,7 +21,7 @@ class MD1:
 
     def __post_init__(self) -> None:
         if not 0 < self.load < 1:
-            raise ValueError(f"load: {self.load} is not in (0, 1); a queue with more never settles")
+            raise ValueError(f"load: {self.load} is not in (0, 1); with more, the queue grows without limit")
         if not self.service > 0:
             raise ValueError(f"service: {self.service} is not above 0")
 
@@ -36,8 +36,8 @@ class MD1:
     def wait_cdf(self, wait: float) -> float:
         """Return P(W <= wait).
 
-        The terms alternate and grow to about e^(load * wait / service) while their sum stays below 1, so they
-        are added with so many more digits than a float has.
+        The terms alternate and grow to about e^(load * wait / service), but their sum is below 1. So they are
+        added with more digits than a float has.
 
         Source: Erlang 1909; Franx 2001, "A simple solution for the M/D/c waiting time distribution", eq. 1.
         """

@@ -1,4 +1,4 @@
-"""How late a server is against a rate-latency service curve, in linear time."""
+"""The lateness of a server, compared with a rate-latency service curve, in linear time."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def service_curve_lateness_ns(
     rate_bps: float,
     latency_ns: float,
 ) -> float:
-    """Return how much later than a rate-latency service curve allows the latest packet left.
+    """Return the largest lateness of a packet, compared with a rate-latency service curve.
 
-    A server that owes a flow the rate R after at most T lets packet k leave by C(k) + T, where the flow's
+    A server that guarantees a flow the rate R after a latency T sends packet k by C(k) + T, where the flow's
     clock C(k) = max(arrival(k), C(k-1)) + size(k) / R. Written out, C(k) = S(k)/R + the largest of
     arrival(j) - S(j-1)/R over j <= k, which is one pass.
 
@@ -24,12 +24,13 @@ def service_curve_lateness_ns(
         arrived_ns: shape (n,), n >= 1, ascending; the packets of one flow.
         departed_ns: shape (n,), of the same packets; inf where one was lost.
         size_bytes: shape (n,), as the server counts them.
-        rate_bps: what the flow is owed, bits per second, above 0.
-        latency_ns: how long it may wait for it.
-    Returns: ns; 0 or less where the curve was kept.
+        rate_bps: guaranteed rate of the flow, bits per second, above 0.
+        latency_ns: guaranteed latency.
+    Returns: ns; 0 or less if the guarantee holds.
     Raises: ValueError: the arrays differ in length, or are empty.
     Source: Goyal, Lam and Vin 1995 (guaranteed-rate clock); Le Boudec and Thiran, Network Calculus, 2001,
-        section 2.1.3, that it is the service curve R (t - T)+ of a server that keeps the flow's order.
+        section 2.1.3, which shows that it is the service curve R (t - T)+ of a server that is FIFO for the
+        flow.
     """
     arrived = np.asarray(arrived_ns, dtype=np.float64)
     departed = np.asarray(departed_ns, dtype=np.float64)

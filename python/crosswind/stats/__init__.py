@@ -1,17 +1,16 @@
-"""Statistics of trials: plain numbers in, small dataclasses out.
+"""Statistics of trials: functions of plain numbers that return small dataclasses.
 
-Two kinds of numbers are kept apart. *Arrays of operations* of one trial may be described (`quantile`,
-`box_plot`, `ecdf`, `tail_probability`). *One value per trial* (`PerTrial`) is what an interval may be
-computed from: operations of one trial share its network, its machine and its moment, so a million of them are
-one observation.
+There are two kinds of numbers. *Arrays of operations* of one trial can be described (`quantile`, `box_plot`,
+`ecdf`, `tail_probability`). *One value per trial* (`PerTrial`) is needed for an interval: operations of one
+trial share its network, its machine and its time, so a million of them are one observation.
 
 Groups of trials are compared by rank (`mann_whitney`, `kruskal_wallis`), by difference (`hodges_lehmann`) or
-as a ratio (`ratio_interval`); `holm` corrects for how many comparisons there are, and `confirm` says how many
-trials an interval takes. What cannot be answered is `Refused` with its reason; what needs more trials is an
-answer that says how many.
+by ratio (`ratio_interval`). `holm` corrects for the number of comparisons, and `confirm` gives the number of
+trials that an interval needs. A question without an answer raises an error with its reason. A question that
+needs more trials returns their number.
 
-What a certificate asks is whether an emulation keeps a law that is known: distances from a distribution
-(`ks_distance`, `wasserstein_distance`) and equivalence within a margin (`tost_paired`).
+Certificates compare samples with a known distribution: by distance (`ks_distance`, `wasserstein_distance`)
+and by equivalence within a margin (`ks_equivalence`, `tost_paired`).
 """
 
 from crosswind.stats.batch_means import batch_mean
@@ -41,7 +40,7 @@ from crosswind.stats.hodges_lehmann import hodges_lehmann
 from crosswind.stats.interval import Interval, NeedsTrials, quantile_interval
 from crosswind.stats.kruskal_wallis import KruskalWallis, kruskal_wallis
 from crosswind.stats.law_equivalence import (
-    Nearness,
+    DistanceBound,
     ks_equivalence,
     samples_for_margin,
     wasserstein_equivalence,
@@ -72,6 +71,7 @@ __all__ = [
     "Confirm",
     "ConfirmCurve",
     "Curve",
+    "DistanceBound",
     "Equivalence",
     "FewerTrials",
     "GroupsNeedTrials",
@@ -81,7 +81,6 @@ __all__ = [
     "Look",
     "MannWhitney",
     "Mode",
-    "Nearness",
     "NeedsTrials",
     "NotPerTrial",
     "PerTrial",

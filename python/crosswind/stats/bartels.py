@@ -1,13 +1,14 @@
-"""Bartels' rank von Neumann ratio: whether neighbours differ as much as any two values do."""
+"""Bartels' rank von Neumann ratio: whether neighbours are as different as any other two values."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 
 def bartels_rows(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the squared rank differences of neighbours, over those from the middle rank, of each row.
+    """Return the squared rank differences of neighbours, divided by those from the middle rank, by row.
 
-    The ratio is near 2 for independent values, small where neighbours are alike, large where they alternate.
+    The ratio is near 2 for independent values, small where neighbours are similar, large where they
+    alternate.
 
     Args:
         ranks: shape (series, n), n >= 4, of values that are not all the same; ties share the mean of their

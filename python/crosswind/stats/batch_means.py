@@ -1,7 +1,7 @@
-"""The mean of a series whose neighbours may resemble each other, with an interval.
+"""The mean of a series with correlated neighbours, with an interval.
 
-Means of long stretches of neighbours are nearly independent where the likeness is short against a stretch, so
-the interval is Student's of these.
+Means of long batches are nearly independent if the correlation time is short compared with a batch. The
+interval is Student's interval of these means.
 
 Source: Law, Simulation Modeling and Analysis, section 9.5.3 (batch means).
 """
@@ -18,11 +18,11 @@ BATCHES = 5
 
 
 def batch_mean(values: ArrayLike, confidence: float = 0.95) -> Bounded | None:
-    """Return the mean of a series; None of fewer than two values a batch.
+    """Return the mean of a series; None for fewer than two values per batch.
 
     Args:
-        values: shape (n,), in the order of time, any unit. What does not fill a batch counts for the mean.
-        confidence: in (0, 1).
+        values: shape (n,), in the order of time, any unit. Values after the last batch count for the mean
+        only. confidence: in (0, 1).
     """
     series = finite_values(values, "series")
     length = series.size // BATCHES

@@ -1,7 +1,7 @@
-"""Coordinates bent so that a surface changes as fast everywhere: a step is stretched, a plain is pressed.
+"""Bend coordinates so that a surface changes at the same speed everywhere.
 
-u = 1 - (1 - x^a)^b for x in [0, 1], Kumaraswamy's distribution: straight with a = b = 1, steep at
-the end with a large a, at the start with a small one, in the middle with both large.
+u = 1 - (1 - x^a)^b for x in [0, 1], Kumaraswamy's distribution. It is straight with a = b = 1, steep at the
+end with a large a, at the start with a small a, and in the middle if both are large.
 
 Source: Snoek et al., Input Warping for Bayesian Optimization of Non-Stationary Functions, ICML 2014.
 """
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 _Array = NDArray[np.float64]
 
-_EDGE = 1e-9  # At 0 and 1 themselves the slopes are logarithms of 0.
+_EDGE = 1e-9  # At exactly 0 and 1 the slopes would be logarithms of 0.
 
 
 def bent(points: _Array, a: _Array, b: _Array) -> _Array:
@@ -20,7 +20,7 @@ def bent(points: _Array, a: _Array, b: _Array) -> _Array:
 
 
 def bent_slopes(points: _Array, a: _Array, b: _Array) -> tuple[_Array, _Array]:
-    """Return how much bent points (n, d) move with the logarithm of a, and with that of b."""
+    """Return the derivatives of bent points (n, d) by the logarithm of a, and by that of b."""
     inside = np.clip(points, _EDGE, 1 - _EDGE)
     power = inside**a
     rest = 1 - power

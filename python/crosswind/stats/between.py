@@ -1,4 +1,4 @@
-"""How far one group of trials lies from another: an estimate with its interval, or what it needs."""
+"""The difference or ratio of two groups of trials: an estimate with its interval, or the trials it needs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class _GroupInterval:
     high: float
     rank: int  # low is the rank-th smallest of all pairs of trials, high the rank-th largest
     coverage: float
-    exact: bool  # coverage is counted out; else, for large groups, the normal law's
+    exact: bool  # coverage is exact; else, for large groups, from the normal distribution
 
-    equal: ClassVar[float]  # the value between groups that do not differ
+    equal: ClassVar[float]  # the value for groups without a difference
 
     @property
     def differs(self) -> bool:
-        """Whether the value of equal groups lies outside the interval."""
+        """Whether the interval excludes the value of equal groups."""
         return self.low > self.equal or self.high < self.equal
 
 
@@ -44,7 +44,7 @@ class RatioInterval(_GroupInterval):
 
 @dataclass(frozen=True)
 class GroupsNeedTrials:
-    """Groups with too few trials for an interval; with `needed` on each side one exists."""
+    """Groups with too few trials for an interval, which needs `needed` trials in each group."""
 
     of: Between
     confidence: float

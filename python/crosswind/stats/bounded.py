@@ -1,10 +1,9 @@
-"""Estimates that come with intervals, and the interval of what two of them differ by.
+"""Estimates with intervals, and the interval of the difference or ratio of two of them.
 
-Two measurements of one thing, each known only by its estimate and interval, are set side by side without
-going back to their samples: how far an estimate may be off on a side is its distance from that bound, and two
-independent errors add up in squares. Nothing is asked of the shape of either; intervals that are longer on
-one side keep being so (the method of variance estimates recovery, MOVER). The confidence of the result is
-that of the two.
+Only the two estimates and their intervals are needed, not the samples. The distance from an estimate to a
+bound is its error on that side, and independent errors add up in squares (the method of variance estimates
+recovery, MOVER). The intervals may have any shape and stay asymmetric. The result has the confidence of the
+two intervals.
 
 Source: Zou and Donner, Statistics in Medicine 2008; for ratios, the same on logarithms.
 """
@@ -27,7 +26,7 @@ class Bounded:
 
 
 def difference_of(base: Bounded, other: Bounded) -> Bounded:
-    """Return `other` less `base`."""
+    """Return `other` minus `base`."""
     value = other.value - base.value
     below = math.hypot(other.value - other.low, base.high - base.value)
     above = math.hypot(other.high - other.value, base.value - base.low)
@@ -35,9 +34,9 @@ def difference_of(base: Bounded, other: Bounded) -> Bounded:
 
 
 def ratio_of(base: Bounded, other: Bounded) -> Bounded:
-    """Return `other` over `base`.
+    """Return `other` divided by `base`.
 
-    Raises: Refused: a bound is not above 0; a ratio to it says nothing, take the difference.
+    Raises: Refused: a bound is not above 0, so there is no ratio; take the difference.
     """
     logarithms = difference_of(_logarithm(base), _logarithm(other))
     return Bounded(math.exp(logarithms.value), math.exp(logarithms.low), math.exp(logarithms.high))

@@ -1,4 +1,4 @@
-"""The five numbers of a box plot and what lies outside its whiskers."""
+"""The five numbers of a box plot, and the values outside its whiskers."""
 
 from dataclasses import dataclass
 
@@ -24,18 +24,18 @@ class BoxPlot:
 def box_plot(values: ArrayLike) -> BoxPlot:
     """Return the box plot of `values`.
 
-    A whisker ends at the most extreme *datum* inside 1.5 interquartile ranges of the box, never at the fence
-    itself: a whisker where nothing was measured would show latencies that did not occur.
+    A whisker ends at the most extreme *measured* value within 1.5 interquartile ranges of the box, not at the
+    fence itself, because that latency may never have occurred.
 
     Args:
         values: shape (n,), n >= 1, any unit, no NaN.
     Raises: Refused: no values or a NaN.
-    Source: Tukey 1977, with the type-7 quartiles of numpy and pandas in place of the hinges.
+    Source: Tukey 1977, with the type-7 quartiles of numpy and pandas instead of the hinges.
     """
     ordered = sorted_values(values)
     q1, median, q3 = quantiles(ordered, (0.25, 0.5, 0.75))
     reach = 1.5 * (q3 - q1) if q3 > q1 else 0.0
-    # A quartile may be interpolated beyond every datum inside its fence; the whisker then ends at the box.
+    # An interpolated quartile may lie beyond all values inside its fence; the whisker then ends at the box.
     inside = ordered[(ordered >= q1 - reach) & (ordered <= q3 + reach)]
     whisker_low = float(inside[0]) if inside.size else q1
     whisker_high = float(inside[-1]) if inside.size else q3

@@ -1,8 +1,8 @@
-"""p values of several tests at once, corrected for how many there are.
+"""Correct the p values of several tests for the number of tests.
 
-Ten tests at 5 % each find something in 40 % of the cases where there is nothing. Holm keeps the chance of any
-false claim at alpha, whatever the tests have to do with each other.
-scipy has neither Holm's nor Hochberg's rule, only those for the share of false discoveries.
+Without an effect, ten tests at 5 % each still find one in 40 % of cases. Holm's rule limits the probability
+of any false claim to alpha, even if the tests depend on each other.
+scipy has neither Holm's nor Hochberg's rule, only those for the false discovery rate.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from crosswind.stats.values import Refused, finite_values
 
 
 def holm(p_values: ArrayLike, weights: ArrayLike | None = None) -> NDArray[np.float64]:
-    """Return corrected p values, in the order given; below alpha is a claim, all of them together at alpha.
+    """Return corrected p values in the given order; each below alpha is a claim, with total error alpha.
 
     Args:
         p_values: shape (m,), m >= 1, in [0, 1].
-        weights: shape (m,), > 0; a test with twice the weight may use twice the error. The same when absent.
+        weights: shape (m,), > 0; a test with twice the weight gets twice the error. Equal when absent.
     Raises: Refused: one is NaN or outside [0, 1].
     Source: Holm, Scandinavian Journal of Statistics 1979; section 4 for weights.
     """
@@ -32,14 +32,14 @@ def holm(p_values: ArrayLike, weights: ArrayLike | None = None) -> NDArray[np.fl
 
 
 def hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
-    """Return corrected p values, in the order given; as `holm`, and smaller where many of them are small.
+    """Return corrected p values in the given order; like `holm`, but smaller where many of them are small.
 
-    All of m are claimed where all are below alpha, of which Holm asks alpha / m of the first.
+    If all m are below alpha, all are claims; Holm needs alpha / m for the first.
 
     Args:
         p_values: shape (m,), m >= 1, in [0, 1].
     Raises: Refused: one is NaN or outside [0, 1].
-    Source: Hochberg, Biometrika 1988; independent tests, or tests that depend on each other positively
+    Source: Hochberg, Biometrika 1988; independent or positively dependent tests
         (Sarkar, Annals of Statistics 1998).
     """
     p = _p_values(p_values)

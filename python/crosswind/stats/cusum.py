@@ -1,4 +1,4 @@
-"""CUSUM: whether the level of a series changed once, and where."""
+"""CUSUM: test whether the level of a series changed once, and where."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 def cusum_curves(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return sqrt(n / (k (n - k))) |z(1) + ... + z(k)| for k = 1..n-1 of each row.
 
-    The largest of them is the statistic, and its k the number of values before the likeliest change. It finds
-    a doubling at n = 10, where Pettitt's asymptotic p has no power at all. A trend is not told from a step at
-    n = 7.
+    The largest is the statistic, and its k is the number of values before the likeliest change. It finds a
+    doubling at n = 10, where Pettitt's asymptotic p has no power. At n = 7 it cannot distinguish a trend from
+    a step.
 
     Args:
-        rows: shape (series, n), finite; each row adds up to 0.
+        rows: shape (series, n), finite; the sum of each row is 0.
     Returns: shape (series, n - 1).
     Source: the CUSUM of Page 1954, studentised; permutation after Antoch and Huskova 2001.
     """

@@ -1,8 +1,8 @@
-"""How many more trials would show a difference that is not shown yet.
+"""Forecast the number of trials that would show a difference.
 
-The width of an interval falls with the square root of the trials. If the estimate stayed where it is, the
-interval would leave 1 behind once its half towards 1 is as short as the estimate's distance from 1. That is a
-forecast and no promise: an estimate moves, and one that lies at 1 is never shown to differ.
+The width of an interval falls with the square root of the number of trials. With the same estimate, the
+interval excludes 1 once its half towards 1 is shorter than the estimate's distance from 1. This is only a
+forecast: the estimate will move, and no number of trials shows a difference at exactly 1.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ import math
 
 from crosswind.stats.between import GroupsNeedTrials, RatioInterval
 
-TRIALS_MAX = 1000  # Beyond, a difference is too small for anybody to wait for.
+TRIALS_MAX = 1000  # A smaller difference would take too long to measure.
 
 
 def more_trials_to_decide(
     ratio: RatioInterval | GroupsNeedTrials, trials: int, against: float = 1.0
 ) -> int | None:
-    """Return how many trials to add on each side until `against` lies outside the interval.
+    """Return how many trials to add to each group until the interval excludes `against`.
 
     Args:
         ratio: of two groups of trials.
-        trials: of the smaller group, so far.
-        against: above 0; the ratio that is to be excluded: 1 for no difference, 1.05 for 5 % more.
-    Returns: 0 where it lies outside already; None where it would take more than a thousand in all.
+        trials: number in the smaller group so far.
+        against: above 0; the ratio to exclude: 1 for no difference, 1.05 for 5 % more.
+    Returns: 0 if it is excluded already; None if it would take more than a thousand trials in all.
     """
     if isinstance(ratio, GroupsNeedTrials):
         return max(1, ratio.needed - trials)

@@ -1,4 +1,4 @@
-"""Hartigan's dip: how far values are from any law with a single mode."""
+"""Hartigan's dip: the distance of values from the nearest distribution with one mode."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -6,10 +6,10 @@ from numpy.typing import ArrayLike, NDArray
 from crosswind.stats.quantile import sorted_values
 from crosswind.stats.values import Refused, flat
 
-VALUES_MIN = 4  # With three values the dip is always 1/(2n) to 1/4, whatever they are.
+VALUES_MIN = 4  # With three values the dip says nothing: it is always between 1/(2n) and 1/4.
 
-# sqrt(n) times the dip of n uniform values: rows by n, columns by the share of samples below. 10 000 samples
-# for each n up to 50, 5000 up to 200, 4000 beyond; numpy's default generator with n as its seed.
+# Quantiles of sqrt(n) times the dip of n uniform values: a row for each n, a column for each share. From
+# 10 000 samples for n up to 50, 5000 up to 200, 4000 beyond; numpy's default generator with n as its seed.
 _SHARES = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999)
 _TABLE: dict[int, tuple[float, ...]] = {
     4: (0.25, 0.3158, 0.3765, 0.4159, 0.447, 0.4609, 0.4736, 0.4869),
@@ -32,13 +32,12 @@ _TABLE: dict[int, tuple[float, ...]] = {
 
 
 def dip(values: ArrayLike) -> float:
-    """Return the smallest distance sup |F_n - G| over all laws G with one mode; at least 1/(2n).
+    """Return the smallest distance sup |F_n - G| over all distributions G with one mode; at least 1/(2n).
 
-    A law with one mode has a distribution function that is convex up to the mode and concave after it. The
-    search keeps an interval that holds the mode. Outside of it, the greatest convex function below the steps
-    and the least concave one above them are what comes nearest; inside, the two are drawn anew, and where
-    they lie farthest apart the interval is cut down, until they are no farther apart than the distance that
-    the outside has cost already.
+    With one mode, the distribution function is convex up to the mode and concave after it. The search holds
+    an interval that contains the mode. Outside of it, the nearest functions are the greatest convex one below
+    the steps and the least concave one above them. Inside, both are calculated again, and the interval is cut
+    where they are farthest apart. The search ends when this is not farther than the distance outside.
 
     Args:
         values: shape (n,), n >= 1, finite, any unit.
@@ -47,10 +46,10 @@ def dip(values: ArrayLike) -> float:
     """
     ordered = sorted_values(values)
     if not np.isfinite(ordered).all():
-        raise Refused("values: an infinite one has no place beside a mode; leave out what never ended")
+        raise Refused("values: one is infinite, which has no mode; leave out operations that never ended")
     x, counts = np.unique(ordered, return_counts=True)
-    upto = counts.cumsum()  # n F at each value,
-    below = upto - counts  # and just below it.
+    upto = counts.cumsum()  # n F at each value
+    below = upto - counts  # n F just below it
     low, high, found = 0, x.size - 1, 1.0
     while low < high:
         convex = _hull(x, below, low, high, 1)
@@ -65,7 +64,7 @@ def dip(values: ArrayLike) -> float:
             break
         new_low = max(corner for corner in convex if corner <= widest)
         new_high = min(corner for corner in concave if corner >= widest)
-        # Equal values at an end of the interval are a jump, which costs nothing if the mode is there.
+        # Equal values at an end of the interval are a step, which is no distance if the mode is there.
         outside_left, outside_right = places < new_low, places > new_high
         found = max(
             found,
@@ -92,12 +91,12 @@ def _hull(x: NDArray[np.float64], y: NDArray[np.int64], low: int, high: int, sig
 
 
 def _turn(x: NDArray[np.float64], y: NDArray[np.int64], a: int, b: int, c: int) -> float:
-    """Return above 0 where the path a, b, c turns to the left."""
+    """Return a number above 0 if the path a, b, c turns left."""
     return float((x[b] - x[a]) * (y[c] - y[b]) - (x[c] - x[b]) * (y[b] - y[a]))
 
 
 def dip_p(values: ArrayLike) -> float:
-    """Return how often as many uniform values dip as far; no law with one mode dips more than the uniform.
+    """Return the p value of the dip, from uniform values: no distribution with one mode has a larger dip.
 
     Args:
         values: shape (n,), n >= 4, finite, any unit.
@@ -105,7 +104,7 @@ def dip_p(values: ArrayLike) -> float:
     """
     n = flat(values).size
     if n < VALUES_MIN:
-        raise Refused(f"values: {n} of them; a mode takes at least {VALUES_MIN}")
+        raise Refused(f"values: {n} of them; a test for modes needs at least {VALUES_MIN}")
     scaled = dip(values) * np.sqrt(n)
     rows = np.array(list(_TABLE.values()))
     # Quantiles at this n, between the two nearest of the table; beyond its last row they do not change.

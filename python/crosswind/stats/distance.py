@@ -1,9 +1,9 @@
-"""How far samples are from a law that is known: Kolmogorov-Smirnov distance and Wasserstein-1 distance.
+"""Distances of samples from a known distribution: Kolmogorov-Smirnov and Wasserstein-1.
 
-Neither is turned into a p value. With a million packets every real law is rejected; what is asked here is
-whether the samples are *as near as they should be*, so the distance is compared with a bound.
+There is no p value: with a million packets, any small error of a distribution would be significant. Instead
+the distance is compared with a bound.
 
-scipy's `kstest` takes laws without steps only, and its `wasserstein_distance` two samples instead of a law.
+scipy's `kstest` needs continuous distributions, and its `wasserstein_distance` compares two samples.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Function = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
 def ks_distance(samples: ArrayLike, cdf: Function, *, step: float = 0.0) -> float:
-    """Return sup |F_n - F|, the largest distance between the samples' distribution function and the law's.
+    """Return sup |F_n - F|, the largest distance between two distribution functions: the samples' and F.
 
     Args:
         samples: shape (n,), n >= 1, any unit.
-        cdf: the law's F(x) = P(X <= x), for an array.
-        step: distance between the values that a discrete law can take (1 for whole nanoseconds or counts);
-            0 for a continuous law. Just below a value a discrete F is what it was one step earlier; without
-            this a law of few values would never fit.
+        cdf: F(x) = P(X <= x), for an array.
+        step: distance between the possible values of a discrete distribution (1 for whole nanoseconds or
+            counts); 0 for a continuous one. Just below a value, a discrete F is that of the previous value;
+            without this a distribution of few values would never fit.
     Returns: in [0, 1].
     """
     ordered = sorted_values(samples)
@@ -39,9 +39,9 @@ def ks_distance(samples: ArrayLike, cdf: Function, *, step: float = 0.0) -> floa
 
 
 def ks_bound(n: int, alpha: float) -> float:
-    """Return the distance that n independent samples of the law itself exceed with at most chance alpha.
+    """Return the distance that n samples of exactly this distribution exceed with probability alpha at most.
 
-    Samples of a discrete law stay below it as well.
+    It holds for discrete distributions too.
 
     Source: Dvoretzky, Kiefer and Wolfowitz 1956, with the constant of Massart 1990.
     """
@@ -49,14 +49,14 @@ def ks_bound(n: int, alpha: float) -> float:
 
 
 def wasserstein_distance(samples: ArrayLike, quantile: Function, *, points: int = 8) -> float:
-    """Return the Wasserstein-1 distance, the mean distance that probability has to be moved.
+    """Return the Wasserstein-1 distance, the mean distance by which probability must be moved.
 
     It is the mean of |F_n^-1(p) - F^-1(p)| over p, here over `points` evenly spaced p for each sample.
 
     Args:
         samples: shape (n,), n >= 1, any unit.
-        quantile: the law's F^-1(p) for an array of p in (0, 1).
-        points: how finely the mean is taken, at least 1.
+        quantile: F^-1(p) for an array of p in (0, 1).
+        points: evaluated for each sample, at least 1.
     Returns: in the unit of the samples.
     """
     ordered = sorted_values(samples)

@@ -1,7 +1,7 @@
-"""Empirical distribution curves, thinned for drawing without moving a point.
+"""Empirical distribution curves with fewer points for drawing; each point is exact.
 
-Pooled or of one trial, a curve describes the operations it was made from. It carries no interval.
-scipy's `ecdf` keeps every value, and a drawing of a million operations shows two hundred of them.
+A curve describes its operations, of one trial or pooled. It has no interval. scipy's `ecdf` returns every
+value, and a drawing needs two hundred of a million.
 """
 
 from dataclasses import dataclass
@@ -18,11 +18,11 @@ class Curve:
 
     value: NDArray[np.float64]
     share: NDArray[np.float64]  # in [0, 1]
-    n: int  # operations behind the curve, not points of it
+    n: int  # number of operations, not of points
 
 
 def ecdf(values: ArrayLike, points_max: int = 200) -> Curve:
-    """Return the share of `values` that is at most x, at no more than `points_max` of the values.
+    """Return the share of `values` that is at most x, for at most `points_max` values of x.
 
     Args:
         values: shape (n,), n >= 1, any unit, no NaN.
@@ -34,11 +34,10 @@ def ecdf(values: ArrayLike, points_max: int = 200) -> Curve:
 
 
 def ccdf(values: ArrayLike, points_max: int = 200) -> Curve:
-    """Return the share of `values` that is larger than x, at no more than `points_max` of the values.
+    """Return the share of `values` that is larger than x, for at most `points_max` values of x.
 
-    Points are spaced evenly in the logarithm of the share, so that the tail, where one value is one step of a
-    logarithmic axis, keeps every point. The largest value, with share 0, has no place on such an axis and is
-    left out.
+    Points are spaced evenly in the logarithm of the share, so that the tail has all its points. The largest
+    value has share 0, which a logarithmic axis cannot show, and is left out.
     """
     ordered = sorted_values(values)
     n = ordered.size
@@ -46,7 +45,7 @@ def ccdf(values: ArrayLike, points_max: int = 200) -> Curve:
         return Curve(ordered[:0], np.empty(0), 1)
     above = np.geomspace(n - 1, 1, min(points_max, n - 1))
     ranks = _spaced(n, n - above)
-    # Of equal values the last has the share of what is strictly larger.
+    # The last of equal values has the share of strictly larger values.
     last = np.searchsorted(ordered, ordered[ranks - 1], side="right")
     last = np.unique(last[last < n])
     return Curve(ordered[last - 1], (n - last) / n, n)

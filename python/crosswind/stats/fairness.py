@@ -1,8 +1,7 @@
-"""How evenly something is shared.
+"""Jain's fairness index: how evenly something is shared.
 
-Jain's index is of one trial: computed from its own shares, then summarised over trials. The index of averages
-over trials says nothing, because averaging evens out who got more: trials [1, 3] and [3, 1] have 0.8 each,
-their average 1.
+The index is computed for each trial and then summarised over trials. The index of averages over trials would
+be wrong, because averaging hides differences: trials [1, 3] and [3, 1] have 0.8 each, their average has 1.
 """
 
 import math
@@ -17,14 +16,14 @@ def jain_index(shares: ArrayLike) -> float:
     """Return Jain's fairness index of the shares of one trial.
 
     Args:
-        shares: shape (n,), not negative, one unit for all; of one common span of time.
-    Returns: in [1/n, 1], 1 where all have the same; NaN without shares, or where all are 0.
+        shares: shape (n,), not negative, all in one unit, measured over the same time.
+    Returns: in [1/n, 1], 1 where all are equal; NaN without shares, or where all are 0.
     Raises: Refused: a share is negative, infinite or NaN.
     Source: Jain, Chiu, Hawe, DEC-TR-301 (1984), equation 1: (sum x)^2 / (n sum x^2).
     """
     values = finite_values(shares, "shares", at_least=0)
     if values.min(initial=0.0) < 0:
-        raise Refused(f"shares: {values.min():g} is negative; nobody is given less than nothing")
+        raise Refused(f"shares: {values.min():g} is negative; give shares of 0 or more")
     largest = values.max(initial=0.0)
     if largest == 0.0:
         return math.nan

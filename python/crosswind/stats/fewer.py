@@ -1,13 +1,13 @@
-"""What fewer trials would have said: how often their quantile lies outside the interval of all of them.
+"""The result of fewer trials: how often their quantile is outside the interval of all trials.
 
-Few repetitions are often judged so (Uta et al., NSDI '20, Figure 3): the median of the first 3 or 10 runs is
-right when it lies in the interval of 50. Which runs come first is chance; over all choices of s from n
-values, rank j of those chosen is x_(a), and the next one x_(b), with probability
+Few repetitions are often judged like this (Uta et al., NSDI '20, Figure 3): the median of the first 3 or 10
+runs is right if it is within the interval of 50. The first runs are a random choice. Over all choices of s
+from n values, the j-th smallest chosen value is x_(a), and the next one is x_(b), with probability
 
     P(a, b) = C(a-1, j-1) C(n-b, s-j-1) / C(n, s)        for a < b,
 
-so nothing has to be drawn. Where the quantile is a value of its own (a median of 3), the answer depends on n
-and s alone, not on the law of the values: of 50, 3 miss in 53 % of all choices, whatever was measured.
+so no random numbers are needed. If the quantile is one of the values (a median of 3), the result depends on n
+and s only: 3 of 50 miss in 53 % of all choices, for any values.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from crosswind.stats.values import Refused
 
 @dataclass(frozen=True)
 class FewerTrials:
-    """The `p`-quantiles of `few` of `n` values, against the interval of all of them."""
+    """The `p`-quantiles of `few` of `n` values, compared with the interval of all values."""
 
     p: float
     confidence: float
     n: int
     few: int
-    missed: float  # share of all choices whose quantile lies outside the interval
+    missed: float  # share of all choices with a quantile outside the interval
 
 
 def fewer_trials(values: ArrayLike, few: int, *, p: float = 0.5, confidence: float = 0.95) -> FewerTrials:
     """Return how often the quantile (type 7) of `few` values misses the interval of all of them.
 
     Args:
-        values: shape (n,), one per independent repetition, any unit, +inf for what never ended; some
-            thousands at most, as n^2 pairs of ranks are added up.
+        values: shape (n,), one per independent repetition, any unit, +inf for one that never ended; a few
+            thousand at most, because n^2 pairs of ranks are added up.
         few: from 1 to n.
         p: in (0, 1).
         confidence: of the exact equal-tailed interval of all, in (0, 1).
@@ -54,7 +54,7 @@ def fewer_trials(values: ArrayLike, few: int, *, p: float = 0.5, confidence: flo
         raise Refused(f"few: {few} is not from 1 to {n}, the number of values")
     ranks = quantile_ranks(n, p, confidence)
     if ranks.low is None or ranks.high is None:
-        raise Refused(f"{n} values have no {confidence:.0%} interval of the {p:g}-quantile; make more")
+        raise Refused(f"{n} values have no {confidence:.0%} interval of the {p:g}-quantile; give more")
     low, high = ordered[ranks.low - 1], ordered[ranks.high - 1]
     place = (few - 1) * p
     lower, share = math.floor(place) + 1, place - math.floor(place)
@@ -68,20 +68,20 @@ def fewer_trials(values: ArrayLike, few: int, *, p: float = 0.5, confidence: flo
 
 
 def _single(n: int, few: int, rank: int) -> NDArray[np.float64]:
-    """Return the logarithm of the probability that `rank` of the chosen is rank 1..n of all; shape (n,)."""
+    """Return the log probability that the chosen value of this rank has rank 1..n of all; shape (n,)."""
     a = np.arange(1, n + 1)
     return _choose(a - 1, rank - 1) + _choose(n - a, few - rank) - _choose(n, few)
 
 
 def _pairs(n: int, few: int, rank: int) -> NDArray[np.float64]:
-    """Return that of `rank` and the one after it, of the chosen, being ranks a and b of all; shape (n, n)."""
+    """Return the same for two chosen values, of `rank` and the next, and ranks a and b; shape (n, n)."""
     a, b = np.arange(1, n + 1)[:, None], np.arange(1, n + 1)[None, :]
     ways = _choose(a - 1, rank - 1) + _choose(n - b, few - rank - 1) - _choose(n, few)
     return np.where(a < b, ways, -np.inf)
 
 
 def _choose(n: ArrayLike, k: int) -> NDArray[np.float64]:
-    """Return the logarithm of C(n, k); -inf where there is no such choice."""
+    """Return the logarithm of C(n, k); -inf where n < k."""
     many = np.asarray(n, dtype=np.float64)
     enough = many >= k
     safe = np.where(enough, many, k)

@@ -1,14 +1,14 @@
-"""Gaussian process regression: a surface from few points, and how sure it is where there are none.
+"""Gaussian process regression: a surface from few points, with its uncertainty between them.
 
-A constant mean and a Matern 5/2 covariance over a distance that learns what networks do:
+It has a constant mean and a Matern 5/2 covariance. Its distance is fitted to effects that networks have:
 
-* each coordinate has a length of its own, so that a factor without an effect gets a long one;
-* each is bent (`bend`), because a step or a window is felt at some levels and not at others;
-* one direction across the coordinates counts besides, because factors act together: a kink at a
-  bandwidth-delay product lies across both of them.
+* each coordinate has its own length; a factor without an effect gets a long one;
+* each coordinate is bent (`bend`), because a step has an effect at some levels only;
+* one direction across all coordinates is added, because factors act together, as rate and delay do in a
+  bandwidth-delay product.
 
-All that, variance and noise maximise the posterior likelihood, from fixed starts: the same values give the
-same surface. Only bends have a prior, towards straight.
+These parameters, the variance and the noise maximise the posterior likelihood from fixed starting points, so
+the same values give the same surface. Only bends have a prior, which is towards straight.
 
 Source: Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, equations 2.23 to 2.30, 4.17;
 5.9 for the slopes; 4.22 for the direction (the factor analysis distance).
@@ -34,9 +34,9 @@ _DIRECTION = (-20.0, 20.0)  # each part, per unit of the coordinates: as far as 
 _DEVIATION = (math.exp(-2), math.exp(3))  # of the surface, as a share of that of the values
 _NOISE = (1e-4, 2.0)  # standard deviation, as a share of that of the values
 _BENDS = (math.exp(-2), math.exp(2))
-_BEND_SPREAD = 0.75  # standard deviation of the logarithm of a bend, before anything was measured
-FEWEST = 3  # values that a surface takes
-_POINTS_MAX = 2000  # its time grows with the cube
+_BEND_SPREAD = 0.75  # standard deviation of the prior of the logarithm of a bend
+FEWEST = 3  # values that a surface needs
+_POINTS_MAX = 2000  # the time grows with its cube
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class GaussianProcess:
     Attributes:
         points: shape (n, d), in [0, 1].
         values: shape (n,), any unit.
-        lengths: shape (d,), how far apart bent points are that know little of each other.
+        lengths: shape (d,), distance of bent points above which their correlation is small.
         direction: shape (d,), per unit of the bent coordinates; 0 where factors do not act together.
         bends: shape (2, d), a and b of each coordinate, 1 where it is straight.
         deviation: of the surface around its mean, in the unit of the values.
@@ -62,7 +62,7 @@ class GaussianProcess:
     noise: float
 
     def predict(self, at: _Array) -> tuple[_Array, _Array]:
-        """Return the surface at points (m, d), and its covariance (m, m), less the noise of a value."""
+        """Return the surface at points (m, d), and its covariance (m, m) without the noise of a value."""
         from scipy import linalg
 
         factor = linalg.cho_factor(
@@ -80,17 +80,17 @@ class GaussianProcess:
 
 
 def fit_gaussian_process(points: _Array, values: _Array) -> GaussianProcess:
-    """Return the process under which the values are likeliest.
+    """Return the process that maximises the likelihood of the values.
 
     Args:
         points: shape (n, d), in [0, 1].
-        values: shape (n,), any unit, one per trial; a point may be there several times.
+        values: shape (n,), any unit, one per trial; a point may be repeated.
     Raises: Refused: fewer than three values, more than 2000, or one that is not finite.
     """
     from scipy import optimize
 
     if not FEWEST <= values.size <= _POINTS_MAX or not np.isfinite(values).all():
-        raise Refused(f"{values.size} values: a surface takes {FEWEST} to {_POINTS_MAX}, all finite")
+        raise Refused(f"{values.size} values: a surface needs {FEWEST} to {_POINTS_MAX}, all finite")
     d = points.shape[1]
     spread = float(values.std())
     if spread == 0:
@@ -105,7 +105,9 @@ def fit_gaussian_process(points: _Array, values: _Array) -> GaussianProcess:
             optimize.minimize(
                 _misfit, _start(signs), (points, standard), jac=True, method="L-BFGS-B", bounds=bounds
             )
-            for signs in product((1.0,), *[(1.0, -1.0)] * (d - 1))  # A direction and its opposite are one.
+            for signs in product(
+                (1.0,), *[(1.0, -1.0)] * (d - 1)
+            )  # A direction and its opposite are the same.
         ),
         key=lambda result: float(result.fun),
     ).x
@@ -117,7 +119,7 @@ def fit_gaussian_process(points: _Array, values: _Array) -> GaussianProcess:
 
 
 class _Parameters:
-    """What is fitted, as one array: all as logarithms but the direction."""
+    """The fitted parameters in one array, all as logarithms except the direction."""
 
     def __init__(self, array: _Array, d: int) -> None:
         self.lengths = np.exp(array[:d])
@@ -133,7 +135,7 @@ def _start(signs: tuple[float, ...]) -> list[float]:
 
 
 def _misfit(array: _Array, points: _Array, values: _Array) -> tuple[float, _Array]:
-    """Return the negative logarithm of the posterior likelihood, less a constant, and its slopes."""
+    """Return the negative log posterior likelihood, without a constant, and its slopes."""
     from scipy import linalg
 
     n, d = points.shape
@@ -168,7 +170,7 @@ def _misfit(array: _Array, points: _Array, values: _Array) -> tuple[float, _Arra
 
 
 def _matern(squared: _Array) -> tuple[_Array, _Array]:
-    """Return the correlation at squared distances, and how it falls with them."""
+    """Return the correlation at squared distances, and its derivative by them."""
     distance = np.sqrt(5 * squared)
     decay = np.exp(-distance)
     return (1 + distance + distance**2 / 3) * decay, -5 / 6 * (1 + distance) * decay

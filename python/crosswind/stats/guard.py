@@ -1,20 +1,21 @@
-"""The guard: whether trials are independent of each other, or history leaks from one to the next.
+"""The guard: test whether trials are independent, or whether earlier trials affect later ones.
 
-An interval over trials holds if they are independent and of one law. The guard looks for what breaks that, in
-this order, and names the first thing that it finds:
+An interval over trials is valid if they are independent and have one distribution. The guard checks this in
+the following order and reports the first violation:
 
-1. physical: buckets that outlive trials held the same at every start (`BucketHistory`, where known);
+1. physical: token buckets that outlive trials had different levels at their starts (`BucketHistory`);
 2. the level changed once (permutation CUSUM), or drifts (KPSS);
-3. neighbours are alike, or alternate (Ljung-Box, Bartels);
-4. the interval grew although trials were added: only a warning.
+3. neighbours are correlated, or alternate (Ljung-Box, Bartels);
+4. the interval grew although trials were added, which is only a warning.
 
-The tests look at normal scores, so a trial that failed (+inf) is the slowest and nothing else; between them
-they have one p (`order_evidence`). Series that are reported together are judged together: of ten conditions
-each refused at 5 %, one is refused in four of ten clean reports. Hochberg's rule keeps that at one report in
-twenty. It needs series that are independent or alike, as trials are that ran at different moments, and where
-all conditions leak it asks 5 % of each; Holm's would ask 0.5 % of the first of ten. Dickey-Fuller is not
-asked: "must reject a random walk" fails for every second independent series of 10 or 20 trials. Nor is
-Mann-Kendall, which found no drift that KPSS without lags had missed.
+The tests use normal scores, so a failed trial (+inf) is simply the slowest. All tests together have one p
+(`order_evidence`). Series that are reported together are judged together. At 5 % for each of ten conditions,
+four of ten valid reports would have a refusal; Hochberg's rule limits that to one of twenty. It needs series
+that are independent or positively dependent, which trials at different times are. Holm's rule would need
+0.5 % for the first of ten even if all of them leak.
+
+Two tests are not used. Dickey-Fuller ("must reject a random walk") fails for every second independent series
+of 10 or 20 trials. Mann-Kendall found no drift that KPSS without lags had missed.
 """
 
 import math
@@ -36,9 +37,9 @@ from crosswind.stats.ratio import ratio_interval
 from crosswind.stats.series import is_constant
 from crosswind.stats.trials import PerTrial, require_per_trial
 
-# With five trials the rarest order has p = 2/120, which most of the tests can never count.
+# With five trials the rarest order has p = 2/120, which is too much for most of the tests.
 GUARD_TRIALS_MIN = 6
-# Eight thousand orders of so many trials take a second.
+# Eight thousand orders of 1000 trials take a second.
 GUARD_TRIALS_MAX = 1000
 ALPHA = 0.05
 
@@ -48,28 +49,30 @@ Leak = Literal["bucket", "shift", "drift", "dependence"]
 
 @dataclass(frozen=True)
 class Guard:
-    """What the guard found in a series of trials."""
+    """The result of the guard for a series of trials."""
 
     verdict: Literal["clear", "refused", "unknown"]
     n: int  # trials
     leak: Leak | None = None  # why it refused
-    reason: str = ""  # the same in words; for "unknown" what is missing
+    reason: str = ""  # in words; for "unknown" what is missing
     remedy: str = ""  # what would help
     change: int | None = None  # index of the first trial after the change, where there is one
     levels: tuple[float, ...] = ()  # medians before and after it, in the unit of the values
-    p: dict[str, float] = field(default_factory=dict)  # of each test, corrected for all that was asked
+    p: dict[str, float] = field(
+        default_factory=dict
+    )  # of each test, corrected for the number of tests and series
     warning: str = ""
 
     @property
     def refused(self) -> bool:
-        """Whether an interval over these trials would not hold."""
+        """Whether an interval over these trials would be invalid."""
         return self.verdict == "refused"
 
 
 def guard(values: PerTrial, buckets: Sequence[BucketHistory] = ()) -> Guard:
-    """Return whether `values`, which are reported alone, may be taken for independent trials.
+    """Return whether `values`, which are reported alone, are independent trials.
 
-    Args and Returns: as of `guard_together`.
+    Args and Returns: those of `guard_together`.
     """
     return guard_together({"": values}, {"": buckets})[""]
 
@@ -79,32 +82,31 @@ def guard_together(
     buckets: Mapping[Name, Sequence[BucketHistory]] | None = None,
     share: float = 1.0,
 ) -> dict[Name, Guard]:
-    """Return of series that are reported together whether each may be taken for independent trials.
+    """Return for series that are reported together whether each has independent trials.
 
-    However many they are, and where none depends on its past, one of them is refused in at most 5 of 100
-    reports.
+    If all are independent, at most 5 of 100 reports have a refusal, for any number of series.
 
     Args:
         series: one value per trial, any unit, in the order in which the trials ran; +inf or -inf for a failed
             one.
-        buckets: what is known of those that outlive trials.
-        share: of the 5 %, where the report has other series besides, whose shares are the rest.
-    Returns: "unknown" with fewer than 6 trials, or more where many series are judged together, or more than
-        1000, unless a bucket speaks already.
+        buckets: histories of token buckets that outlive trials.
+        share: of the 5 %, if the report has other series, which get the rest.
+    Returns: "unknown" with fewer than 6 trials (more if many series are judged together) or with more than
+        1000, unless a bucket is a reason already.
     Raises: NotPerTrial: some values are not one per trial.
     """
-    found = {name: _unasked(values, (buckets or {}).get(name, ())) for name, values in series.items()}
-    asked = [name for name, seen in found.items() if seen is None]
+    found = {name: _without_order(values, (buckets or {}).get(name, ())) for name, values in series.items()}
+    tested = [name for name, seen in found.items() if seen is None]
     level = ALPHA * share
-    evidence = [order_evidence(normal_scores(series[name].values), level / len(asked)) for name in asked]
-    corrected = hochberg([each.p for each in evidence]) / share if asked else ()
-    for name, each, p in zip(asked, evidence, corrected, strict=True):
-        found[name] = _judged(series[name], each, float(p), len(asked) / level)
+    evidence = [order_evidence(normal_scores(series[name].values), level / len(tested)) for name in tested]
+    corrected = hochberg([each.p for each in evidence]) / share if tested else ()
+    for name, each, p in zip(tested, evidence, corrected, strict=True):
+        found[name] = _judged(series[name], each, float(p), len(tested) / level)
     return {name: seen for name, seen in found.items() if seen is not None}
 
 
-def _unasked(values: PerTrial, buckets: Sequence[BucketHistory]) -> Guard | None:
-    """Return what is seen without a look at the order of the values; None where that has to be looked at."""
+def _without_order(values: PerTrial, buckets: Sequence[BucketHistory]) -> Guard | None:
+    """Return a result that does not depend on the order of the values; None if the order must be tested."""
     n = len(require_per_trial(values))
     for bucket in buckets:
         if fault := bucket.fault():
@@ -122,14 +124,14 @@ def _judged(values: PerTrial, evidence: OrderEvidence, p: float, rarity: float) 
     """Return the verdict on a series.
 
     Args:
-        p: of its evidence, corrected for what was asked besides.
-        rarity: how many orders there have to be for one of them to be rare enough.
+        p: of its evidence, corrected for the other series.
+        rarity: number of orders that makes a single one rare enough.
     """
     n = len(values)
     times = p / evidence.p
     found = {name: min(1.0, times * each) for name, each in evidence.each.items()}
     if p >= ALPHA:
-        # The rarest order and its mirror image cannot be told from each other.
+        # The rarest order and its mirror image have the same statistics.
         needed = next(size for size in range(GUARD_TRIALS_MIN, n + 20) if math.factorial(size) > 2 * rarity)
         return _too_few(n, needed) if n < needed else Guard("clear", n, p=found, warning=_widening(values))
     first, p = next((name, each) for name, each in found.items() if each < ALPHA)
@@ -143,7 +145,7 @@ def _judged(values: PerTrial, evidence: OrderEvidence, p: float, rarity: float) 
 
 
 def _too_few(n: int, needed: int) -> Guard:
-    return Guard("unknown", n, reason=f"not enough trials to tell: {n} of {needed}")
+    return Guard("unknown", n, reason=f"not enough trials: {n} of {needed}")
 
 
 def _change(series: NDArray[np.float64]) -> int:
@@ -153,33 +155,33 @@ def _change(series: NDArray[np.float64]) -> int:
 
 
 _RESET = (
-    "bring the system to the same state before every trial (reset it, take fresh nodes, rest longer), or "
-    "make one value of each session in which its state was the same (block by session)"
+    "bring the system to the same state before every trial (reset it, use fresh nodes, rest longer), or "
+    "reduce each session with one state to one value (block by session)"
 )
 _LEAKS: dict[str, tuple[Leak, str, str]] = {
     "permutation CUSUM": ("shift", "the level changed", _RESET),
-    "KPSS": ("drift", "values drift with the number of the trial", _RESET),
+    "KPSS": ("drift", "values drift from trial to trial", _RESET),
     "Ljung-Box": (
         "dependence",
         "consecutive trials are correlated",
-        "average what belongs together into one value (block by session), and randomise the order",
+        "average trials that belong together into one value (block by session), and randomise the order",
     ),
     "Bartels, alike": (
         "dependence",
-        "neighbouring trials are more alike than any two",
-        "average what belongs together into one value (block by session), and randomise the order",
+        "neighbouring trials are more similar than others",
+        "average trials that belong together into one value (block by session), and randomise the order",
     ),
     "Bartels, alternating": (
         "dependence",
-        "neighbouring trials are more different than any two",
-        "average what belongs together into one value (block by session), and randomise the order",
+        "neighbouring trials differ more than others",
+        "average trials that belong together into one value (block by session), and randomise the order",
     ),
 }
 
 
 def _bucket_remedy(bucket: BucketHistory) -> str:
     rest = f"rest of {math.ceil(bucket.rest_needed_s)} s, " if bucket.rest_needed_s > bucket.rest_s else ""
-    return f"{rest}reset the bucket before every trial, or take fresh nodes, whose bucket is full"
+    return f"{rest}reset the bucket before every trial, or use fresh nodes, whose bucket is full"
 
 
 def _widening(values: PerTrial) -> str:
@@ -191,17 +193,17 @@ def _widening(values: PerTrial) -> str:
         return ""
     if not whole.high - whole.low > first.high - first.low:
         return ""
-    return f"the interval of {len(values)} trials is wider than that of the first {half} was"
+    return f"the interval of {len(values)} trials is wider than that of the first {half}"
 
 
 @dataclass(frozen=True)
 class RefusedInterval:
-    """An interval exists by its formula and is not given, because the trials are not independent."""
+    """An interval that is not given, because the trials are not independent."""
 
     p: float
     confidence: float
     n: int  # trials
-    estimate: float  # the quantile of these trials, which describes them and nothing else
+    estimate: float  # the quantile of these trials, which describes only them
     guard: Guard
 
     def __str__(self) -> str:
@@ -210,7 +212,7 @@ class RefusedInterval:
 
 @dataclass(frozen=True)
 class RefusedComparison:
-    """Two groups of which the guard refuses one: an estimate without an interval."""
+    """An estimate without an interval, because the guard refuses one of the two groups."""
 
     of: Between
     confidence: float
@@ -224,10 +226,10 @@ class RefusedComparison:
 def guarded_ratio(
     base: PerTrial, group: PerTrial, seen: Sequence[Guard], confidence: float = 0.95
 ) -> RatioInterval | GroupsNeedTrials | RefusedComparison:
-    """Return what `ratio_interval` returns, or a refusal where the guard refuses one of the groups.
+    """Return the result of `ratio_interval`, or a refusal if the guard refuses one of the groups.
 
     Args:
-        seen: what the guard found in the two.
+        seen: results of the guard for the two groups.
     """
     found = ratio_interval(base, group, confidence)
     refused = next((side for side in seen if side.refused), None)
@@ -239,11 +241,11 @@ def guarded_ratio(
 def guarded_interval(
     values: PerTrial, p: float, seen: Guard | None, confidence: float = 0.95
 ) -> Interval | NeedsTrials | RefusedInterval:
-    """Return what `quantile_interval` returns, or the refusal of the guard in the place of an interval.
+    """Return the result of `quantile_interval`, or a refusal if the guard refuses the trials.
 
     Args:
-        values: one per trial; further as for `quantile_interval`.
-        seen: what the guard found in them; None where they have no order.
+        values: one per trial, as for `quantile_interval`.
+        seen: the result of the guard; None if the values have no order.
     """
     found = quantile_interval(values, p, confidence)
     if seen is None or not seen.refused or isinstance(found, NeedsTrials):

@@ -1,10 +1,10 @@
-"""By how much one group of trials is larger than another, with an exact interval: Hodges and Lehmann.
+"""The Hodges-Lehmann difference between two groups of trials, with an exact interval.
 
 The estimate is the median of all differences between a value of one group and a value of the other. Its
-interval runs from the r-th smallest to the r-th largest of them, with r from the exact law of the
-Mann-Whitney count: it assumes neither a shape nor large numbers, only that one group's law is the other's,
-shifted. Where a factor is likelier than a shift, as for durations, take `ratio_interval`, which is the same
-on logarithms. Four trials a side are the fewest for 95 % when the sides are equal.
+interval is from the r-th smallest to the r-th largest of them; r is from the exact distribution of the
+Mann-Whitney count. No shape and no large number is assumed, only that the groups' distributions differ by a
+shift. For durations, a factor is more likely than a shift: take `ratio_interval`, which is the same on
+logarithms. An interval at 95 % needs at least four trials a side.
 
 Source: Hodges and Lehmann 1963; Hollander and Wolfe, Nonparametric Statistical Methods, section 4.3.
 """
@@ -25,7 +25,7 @@ _PAIRS_MAX = 25_000_000  # differences, 200 MB of them
 def hodges_lehmann(
     base: PerTrial, group: PerTrial, confidence: float = 0.95
 ) -> ShiftInterval | GroupsNeedTrials:
-    """Return by how much `group` is larger than `base`.
+    """Return the difference between `group` and `base`, above 0 where `group` is larger.
 
     Args:
         base: one value per trial, finite, any unit.

@@ -1,8 +1,7 @@
 """Exact, distribution-free interval for a quantile over trials, from order statistics.
 
-No assumption on the shape: the bounds are two of the values themselves, chosen by rank (`ranks`, where
-the numbers of trials that they need are). Where too few trials were made for a bound, the
-answer says how many are missing instead of giving a number.
+No shape is assumed: the bounds are two of the values, chosen by rank (`ranks`, which also has the number of
+trials they need). With too few trials for a bound, the result has the number of missing trials instead.
 
 Source: Le Boudec, Performance Evaluation of Computer and Communication Systems, 2010, ch. 2.
 """
@@ -32,14 +31,14 @@ class Interval:
 
 @dataclass(frozen=True)
 class NeedsTrials:
-    """No such interval exists with so few trials, whatever their values."""
+    """There are too few trials for an interval, whatever their values."""
 
     p: float
     confidence: float
     n: int
-    estimate: float | None  # None without any trial
-    low: float  # the bound that exists, or -inf
-    high: float  # the bound that exists, or +inf
+    estimate: float | None  # None without trials
+    low: float  # -inf where it does not exist
+    high: float  # +inf where it does not exist
     needed: int  # trials in all
 
     @property

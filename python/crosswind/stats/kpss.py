@@ -1,4 +1,4 @@
-"""KPSS: whether a series keeps its level, or drifts."""
+"""KPSS: test whether a series has a constant level, or drifts."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 def kpss_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return sum of S_t^2 / (n sum of squared deviations) of each row, S_t the sums of deviations.
 
-    The published table of p values holds for long series whose neighbours may depend on each other, and uses
-    lags to allow for that. Orders of independent values need no such allowance: of series of ten trials that
-    double after the sixth, 75 of 100 are refused at 5 % without lags, and 28 with the published two.
+    The published table of p values is for long series with dependent neighbours, and uses lags for that. A
+    comparison with orders of independent values needs no lags: of series of ten trials that double after the
+    sixth, 75 of 100 are refused at 5 % without lags, and 28 with the published two.
 
     Args:
         rows: shape (series, n), n >= 4, finite, no row constant.

@@ -1,7 +1,7 @@
-"""Kruskal-Wallis: whether several groups of trials come from one law, by ranks.
+"""Kruskal-Wallis: test by ranks whether several groups of trials have one distribution.
 
-The statistic H follows chi-squared only where groups are large. Where one has fewer than five trials the
-groups are permuted instead: all ways to part the trials where they are few, random ones otherwise.
+The statistic H has a chi-squared distribution only in large groups. If a group has fewer than five trials,
+the trials are permuted instead: all permutations if they are few, random ones otherwise.
 
 Source: Kruskal and Wallis 1952; epsilon squared = H / (N - 1), Tomczak and Tomczak 2014.
 """
@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from crosswind.stats.trials import PerTrial, require_per_trial
 from crosswind.stats.values import Refused
 
-_LARGE = 5  # trials in every group, from which on chi-squared does
+_LARGE = 5  # trials in every group for which chi-squared is good enough
 _PERMUTATIONS = 9999
-_SEED = 1  # of the permutations, where there are too many to go through all
+_SEED = 1  # of random permutations
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class KruskalWallis:
     h: float
     p: float
     permuted: bool  # p is from permutations; else from chi-squared with k - 1 degrees of freedom
-    epsilon_squared: float  # in [0, 1]; the share of the ranks' variance that groups explain
+    epsilon_squared: float  # in [0, 1]; the share of the ranks' variance that the groups explain
 
 
 def kruskal_wallis(groups: Sequence[PerTrial]) -> KruskalWallis:
@@ -46,18 +46,20 @@ def kruskal_wallis(groups: Sequence[PerTrial]) -> KruskalWallis:
     arrays = [np.array(require_per_trial(group).values) for group in groups]
     sizes = [array.size for array in arrays]
     if len(arrays) < 2 or 0 in sizes:
-        raise Refused(f"groups of {sizes} trials: give two or more groups, with a trial at least in each")
-    ranks = stats.rankdata(np.concatenate(arrays))  # Infinities have ranks, and permuting those is quicker.
+        raise Refused(f"groups of {sizes} trials: give two or more groups with at least one trial each")
+    ranks = stats.rankdata(
+        np.concatenate(arrays)
+    )  # Infinite values have ranks, and permuting ranks is faster.
     total = ranks.size
     if np.ptp(ranks) == 0:
-        return KruskalWallis(0.0, 1.0, False, 0.0)  # All values are alike, so nothing differs.
+        return KruskalWallis(0.0, 1.0, False, 0.0)  # All values are equal, so the groups do not differ.
     borders = np.cumsum(sizes)[:-1]
     parts = np.split(ranks, borders)
     tested = stats.kruskal(*parts)
     h, p = float(tested.statistic), float(tested.pvalue)
 
     def rises_with_h(*parts: NDArray[np.float64], axis: int = -1) -> NDArray[np.float64]:
-        # scipy permutes no group of a single trial; where there is one it permutes all ranks at once.
+        # scipy does not permute a group of one trial; with such a group all ranks are permuted together.
         if len(parts) == 1:
             parts = tuple(np.split(parts[0], borders, axis=axis))
         return np.asarray(sum(part.sum(axis=axis) ** 2 / part.shape[axis] for part in parts))

@@ -1,4 +1,4 @@
-"""Whether samples are near enough to a law: distances with an upper bound, against a stated margin."""
+"""Test whether samples are near enough to a distribution: distances with upper bounds and a margin."""
 
 import math
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from crosswind.stats.distance import Function, ks_bound, ks_distance, wasserstei
 
 
 @dataclass(frozen=True)
-class Nearness:
-    """A distance as found, and what the true one is below with the stated confidence."""
+class DistanceBound:
+    """A measured distance, and an upper bound of the true one with the stated confidence."""
 
     distance: float
     upper: float
@@ -18,45 +18,45 @@ class Nearness:
 
     @property
     def shown(self) -> bool:
-        """Whether even the upper bound is within the margin."""
+        """Whether the upper bound is within the margin."""
         return self.upper <= self.margin
 
 
 def ks_equivalence(
     samples: ArrayLike, cdf: Function, margin: float, *, alpha: float = 0.05, step: float = 0.0
-) -> Nearness:
-    """Return whether sup |F - G| <= margin is shown; this takes `samples_for_margin` samples and more.
+) -> DistanceBound:
+    """Return whether sup |F - G| <= margin is shown; this needs at least `samples_for_margin` samples.
 
     Args:
         samples: shape (n,), independent, any unit.
-        cdf: the law, for an array.
+        cdf: of the distribution, for an array.
         margin: in (0, 1), of probability.
-        alpha: the chance of calling a law near that is not.
+        alpha: the probability of a false result.
         step: as in `ks_distance`.
     Source: Dvoretzky, Kiefer and Wolfowitz 1956, with the constant of Massart 1990.
     """
     n = len(samples)  # type: ignore[arg-type]
     distance = ks_distance(samples, cdf, step=step)
-    return Nearness(distance, distance + ks_bound(n, alpha), margin)
+    return DistanceBound(distance, distance + ks_bound(n, alpha), margin)
 
 
 def wasserstein_equivalence(
     samples: ArrayLike, quantile: Function, margin: float, *, span: float, alpha: float = 0.05
-) -> Nearness:
+) -> DistanceBound:
     """Return whether a Wasserstein-1 distance of at most `margin` is shown, for values within a span.
 
-    No two laws on a span are farther apart than the span times their largest difference in probability, so
-    the bound on the latter bounds what the samples can have missed.
+    The distance of two distributions is at most the span times their largest difference in probability. So
+    the bound on that difference gives a bound on the sampling error.
 
     Args:
         samples: shape (n,), independent, any unit such as ns.
-        quantile: the law's F^-1(p).
+        quantile: F^-1(p) of the distribution.
         margin: in the unit of the samples.
-        span: largest less smallest value that either law can take, in that unit.
+        span: difference between the largest and the smallest possible value, in that unit.
     """
     n = len(samples)  # type: ignore[arg-type]
     distance = wasserstein_distance(samples, quantile)
-    return Nearness(distance, distance + span * ks_bound(n, alpha), margin)
+    return DistanceBound(distance, distance + span * ks_bound(n, alpha), margin)
 
 
 def samples_for_margin(margin: float, alpha: float = 0.05) -> int:

@@ -1,4 +1,4 @@
-"""Autocorrelations of a series, and Ljung-Box: whether trials resemble their predecessors."""
+"""Autocorrelations of a series, and the Ljung-Box statistic of correlated trials."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,14 +16,14 @@ def autocorrelations(values: ArrayLike, lags: int) -> NDArray[np.float64]:
 
 
 def usual_lags(n: int) -> int:
-    """Return min(10, n / 5), the lags that are looked at in a series of n values."""
+    """Return min(10, n / 5), the number of lags that are tested in a series of n values."""
     return max(1, min(10, n // 5))
 
 
 def ljung_box_rows(rows: NDArray[np.float64], lags: int) -> NDArray[np.float64]:
     """Return Q = n (n + 2) sum r(k)^2 / (n - k) of each row.
 
-    TriScale's rule (every lag inside 1.96/sqrt n) is not used: of independent series of 100 it refuses 63 %.
+    TriScale's rule (every lag within 1.96/sqrt n) is not used: it refuses 63 % of independent series of 100.
 
     Args:
         rows: shape (series, n), finite, no row constant.

@@ -1,12 +1,12 @@
-"""Mann-Whitney: whether values of one group tend to be larger than those of another, and how strongly.
+"""Mann-Whitney: test whether values of one group tend to be larger than those of another, and how strongly.
 
-U counts the pairs in which the value of the first group is the larger one; a tie counts half. Its law, where
-both groups come from one law without ties, is known exactly; `hodges_lehmann` and `ratio` take their
-intervals from it. Effect sizes say the same without a p value: Cliff's delta is the share of pairs in which
-the first is larger less the share in which it is smaller, and A12 = (delta + 1) / 2 is the chance that the
-first is larger. An infinite value (a trial that never ended) has a rank and is counted.
+U counts the pairs in which the value of the first group is larger; a tie counts half. If both groups have the
+same distribution without ties, the distribution of U is known exactly; `hodges_lehmann` and `ratio` use it
+for their intervals. Two effect sizes come with it. Cliff's delta is the share of pairs in which the first is
+larger, minus the share in which it is smaller. A12 = (delta + 1) / 2 is the probability that the first is
+larger. An infinite value (a trial that never ended) has a rank and is counted.
 
-scipy tests, and gives no law of U from which an interval could be taken; so that is counted out here.
+scipy has the test, but not the distribution of U that intervals need, so it is calculated here.
 
 Source: Mann and Whitney 1947; Cliff 1993; Vargha and Delaney 2000.
 """
@@ -23,10 +23,10 @@ import numpy as np
 from crosswind.stats.trials import PerTrial, require_per_trial
 from crosswind.stats.values import Refused
 
-# Up to so many pairs the law is counted out, in a third of a second; beyond, the normal law's ranks are off
-# by less than one in a thousand.
+# Up to this number of pairs the distribution is exact, which takes a third of a second. Beyond, ranks from
+# the normal distribution are off by less than one in a thousand.
 _EXACT_PAIRS = 10_000
-# With ties U has another law for every pattern of them. Up to so many arrangements all are gone through.
+# With ties, U has a distribution for every pattern. Up to this number of arrangements all are counted.
 _EXACT_ARRANGEMENTS = 20_000
 
 
@@ -36,9 +36,9 @@ class MannWhitney:
 
     u: float  # pairs in which the first is larger, of len(first) * len(second); ties count half
     p: float
-    exact: bool  # p was counted out; else it is the normal law's, with ties accounted for
+    exact: bool  # p is exact; else it is from the normal distribution, corrected for ties
     cliffs_delta: float  # in [-1, 1]; above 0 the first group tends to be larger
-    a12: float  # in [0, 1]; the chance that a value of the first is larger, ties counting half
+    a12: float  # in [0, 1]; the probability that a value of the first is larger; ties count half
 
 
 def mann_whitney(first: PerTrial, second: PerTrial) -> MannWhitney:
@@ -63,8 +63,8 @@ def mann_whitney(first: PerTrial, second: PerTrial) -> MannWhitney:
 def rank_of_bounds(m: int, n: int, tail: float) -> tuple[int, float, bool]:
     """Return the largest r with P(U <= r - 1) <= tail, that probability, and whether it is exact.
 
-    The r-th smallest and the r-th largest of all m n differences bound the shift between the groups, each
-    side missing with that probability; r = 0 where there are too few.
+    The r-th smallest and the r-th largest of all m n differences bound the shift between the groups. Each
+    side misses it with that probability; r = 0 where there are too few trials.
     """
     if m * n > _EXACT_PAIRS:
         law = NormalDist(m * n / 2, math.sqrt(m * n * (m + n + 1) / 12))
@@ -81,7 +81,7 @@ def rank_of_bounds(m: int, n: int, tail: float) -> tuple[int, float, bool]:
 
 
 def trials_a_side(confidence: float) -> int:
-    """Return the fewest trials of each of two equal groups for which `rank_of_bounds` gives bounds."""
+    """Return the fewest trials in each of two equal groups for which `rank_of_bounds` has bounds."""
     n = 1
     while 1 / math.comb(2 * n, n) > (1 - confidence) / 2:
         n += 1
@@ -90,10 +90,10 @@ def trials_a_side(confidence: float) -> int:
 
 @cache
 def _arrangements_by_u(m: int, n: int) -> tuple[int, ...]:
-    """Return in how many orders of m and n values exactly u = 0..mn pairs are inverted.
+    """Return the number of orders of m and n values with u inverted pairs, for u = 0..mn.
 
-    These are the coefficients of the Gaussian binomial, the product over i = 1..n of (1 - x^(m+i)) / (1 -
-    x^i), here in whole numbers: floating point would lose the small counts that decide an interval.
+    These are the coefficients of the Gaussian binomial, the product over i = 1..n of (1 - x^(m+i)) /
+    (1 - x^i). They are whole numbers, because floating point would lose the small counts of an interval.
     """
     counts = [1] + [0] * (m * n)
     for i in range(1, n + 1):
@@ -115,13 +115,13 @@ def _p_value(a: np.ndarray, b: np.ndarray) -> tuple[float, bool]:
 
     tied = np.unique(np.concatenate((a, b))).size < a.size + b.size
     if np.unique(np.concatenate((a, b))).size == 1:
-        return 1.0, True  # All alike: every arrangement has this U.
+        return 1.0, True  # All values are equal, so every arrangement has this U.
     if not tied and a.size * b.size <= _EXACT_PAIRS:
         return float(stats.mannwhitneyu(a, b, method="exact").pvalue), True
-    # Ranks, and not the values: infinities have no difference, but they have a rank.
+    # Ranks instead of values, because infinite values have no difference.
     ranks = stats.rankdata(np.concatenate((a, b)))
     if 1 in (a.size, b.size):
-        # scipy permutes no single trial; its arrangements are the ranks that it could have.
+        # scipy does not permute a single trial; its arrangements are its possible ranks.
         own = ranks[0] if a.size == 1 else ranks[-1]
         return min(1.0, 2 * float(min(np.mean(ranks <= own), np.mean(ranks >= own)))), True
     if math.comb(a.size + b.size, a.size) <= _EXACT_ARRANGEMENTS:

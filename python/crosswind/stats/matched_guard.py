@@ -1,13 +1,12 @@
-"""The guard over runs of several kinds: whether the level changed once, for all kinds together.
+"""The guard for runs of several kinds: test whether the level of all kinds changed once.
 
-A campaign often runs each setting (a number of connections, say) two or three times, too few for the guard to
-see anything in one setting. All settings together can tell: each run is compared with the runs of its own
-kind, and the search for one change of level goes over the whole campaign in the order of time. So a batch of
-runs that was made on another machine, or filed under the wrong name, stands out.
+A campaign often runs each setting (a number of connections, for example) two or three times, which is too few
+for a test of one setting. All settings together are enough: each run is compared with the runs of its own
+kind, and one change of level is searched over the whole campaign in the order of time. So it finds a batch of
+runs from another machine, or with a wrong name.
 
-Values are logarithms, less the mean of their kind, so that kinds weigh alike whatever their level. Chance is
-what within-kind orders give: a run never takes the place of one of another kind, so the test is exact however
-the kinds follow one another.
+Values are logarithms minus the mean of their kind, so that all kinds have the same weight. They are compared
+with orders in which runs are exchanged within their kind only, so the test is exact for any order of kinds.
 """
 
 from __future__ import annotations
@@ -28,20 +27,21 @@ _SEED = 1
 
 
 def matched_guard(values: PerTrial, kinds: Sequence[Hashable], among: int = 1) -> Guard:
-    """Return whether runs of several kinds keep one level.
+    """Return whether runs of several kinds have a constant level.
 
     Args:
         values: one per run, > 0 and finite, any unit, in the order of time.
-        kinds: of each run; only those with two runs or more can tell anything.
-        among: how many series are asked the same question; p is corrected for it (Bonferroni).
-    Returns: "unknown" with fewer than 6 runs that can tell; `levels` are what runs gave before and after the
-        change, relative to the geometric mean of their kind.
+        kinds: of each run; only kinds with two or more runs count.
+        among: number of series that are tested; p is corrected for it (Bonferroni).
+    Returns: "unknown" with fewer than 6 runs that count; `levels` are the medians before and after the
+    change,
+        relative to the geometric mean of each kind.
     Raises: Refused: a value that is not above 0 and finite, or not one kind for each value.
     """
     if len(kinds) != len(values):
         raise Refused(f"kinds: {len(kinds)} for {len(values)} runs; give one for each")
     if not all(0 < value < math.inf for value in values.values):
-        raise Refused("levels of kinds are compared as ratios; leave out runs that are not above 0")
+        raise Refused("runs of kinds are compared as ratios; leave out values that are not above 0")
     places: dict[Hashable, list[int]] = {}
     for place, kind in enumerate(kinds):
         places.setdefault(kind, []).append(place)
@@ -70,7 +70,7 @@ def matched_guard(values: PerTrial, kinds: Sequence[Hashable], among: int = 1) -
         n,
         "shift",
         f"the level changed after run {change} of {len(values)} (matched CUSUM, p = {p:.2g})",
-        "see whether runs before and after it were made on one machine with one set-up; analyse them apart",
+        "check whether runs before and after it had the same machine and set-up; analyse them separately",
         change,
         levels,
         {"matched CUSUM": p},
@@ -78,7 +78,7 @@ def matched_guard(values: PerTrial, kinds: Sequence[Hashable], among: int = 1) -
 
 
 def _orders(series: NDArray[np.float64], kinds: Sequence[NDArray[np.intp]]) -> NDArray[np.float64]:
-    """Return the series in its own order, and in orders drawn within each kind; a row each."""
+    """Return the series in its own order and in random orders within each kind, one per row."""
     rows = np.tile(series, (_ORDERS, 1))
     random = np.random.default_rng(_SEED)
     for places in kinds:

@@ -1,4 +1,4 @@
-"""Whether values gather around two levels instead of one, and which."""
+"""Find out whether values are around one level or two, and which two."""
 
 from dataclasses import dataclass
 
@@ -13,17 +13,17 @@ _ALPHA = 0.05  # of the dip test
 
 @dataclass(frozen=True)
 class Mode:
-    """One of the levels."""
+    """One of two levels."""
 
     median: float  # in the unit of the values
     n: int  # values around it
 
 
 def modes(values: ArrayLike) -> tuple[Mode, ...]:
-    """Return two modes where the dip refuses one, otherwise nothing; infinite values are left out.
+    """Return two modes if the dip test rejects one, otherwise none; infinite values are left out.
 
-    The values are divided where the squares within both parts add up to the least. A median between two modes
-    is no value that ever occurs, and a series can end inside one of them by chance, so both are to be told.
+    The values are divided where the sum of squares within both parts is smallest. A median between two modes
+    is a value that never occurs, and a series can end within one mode by chance, so both are reported.
 
     Args:
         values: shape (n,), any unit; one per trial.
@@ -35,7 +35,7 @@ def modes(values: ArrayLike) -> tuple[Mode, ...]:
         return ()
     n = ordered.size
     sums, first = ordered.cumsum()[:-1], np.arange(1, n)
-    # The least squares within are the most between: what the means of the parts explain.
+    # The smallest sum within the parts is the largest between them.
     explained = sums**2 / first + (ordered.sum() - sums) ** 2 / (n - first)
     split = int(np.argmax(explained)) + 1
     return tuple(Mode(float(np.median(part)), part.size) for part in np.split(ordered, [split]))

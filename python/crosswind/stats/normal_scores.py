@@ -1,4 +1,4 @@
-"""Values replaced by what their ranks would be worth under a normal law."""
+"""Normal scores: values replaced by the quantiles of a normal distribution at their ranks."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,8 +9,8 @@ from crosswind.stats.series import series_of
 def normal_scores(values: ArrayLike) -> NDArray[np.float64]:
     """Return Phi^-1((rank - 1/2) / n) of each value, in the order of `values`.
 
-    Heavy tails then cannot feign a change, and a trial that never ended (+inf) is merely the slowest. On raw
-    values with heavy tails the searches for changes cry wolf in 19 to 38 of 100 series.
+    With scores, heavy tails do not look like a change, and a trial that never ended (+inf) is simply the
+    slowest. With raw heavy-tailed values, tests for changes have false alarms in 19 to 38 of 100 series.
 
     Args:
         values: shape (n,), n >= 1, any unit, no NaN; ties share the mean of their ranks.

@@ -1,16 +1,17 @@
-"""How clearly the order of trials shows that they depend on each other: five tests, and one p between them.
+"""Evidence in the order of trials that they depend on each other: five tests with one p.
 
-Where trials are independent every order of their values is as likely as any other. So each statistic is
-compared with its values over other orders, and so is the smallest of the five p values, each divided by its
-weight: how rare that is among orders already counts how many tests were asked and how alike they are. Holm's
-rule, which knows nothing of that, loses a fifth of the error: 20 independent trials were refused in 4.3
-instead of 5 of 100 series.
+If trials are independent, all orders of their values have the same probability. So each statistic is compared
+with its values over other orders. The same is done with the smallest of the five p values, each divided by
+its weight, so the number of tests and their correlation are taken into account. Holm's rule ignores the
+correlation and loses a fifth of the error: it refuses 20 independent trials in 4.3 instead of 5 of 100
+series.
 
-Weights are for what leaks of history look like. Two fifths of the error are the CUSUM's: a change of level is
-what drained budgets and throttled machines leave. A fifth is for drifts, a quarter for neighbours that are
-alike, and little for alternation, which is rarer.
+The weights are for typical leaks. The CUSUM has two fifths of the error, because drained budgets and
+throttled machines change the level. Drifts have a fifth, correlated neighbours a quarter (and Ljung-Box a
+tenth), and alternation, which is rare, a twentieth.
 
-Source: Westfall and Young, Resampling-Based Multiple Testing, 1993, section 2.3: the smallest p and its law.
+Source: Westfall and Young, Resampling-Based Multiple Testing, 1993, section 2.3: the distribution of the
+smallest p.
 """
 
 import math
@@ -35,37 +36,37 @@ WEIGHTS = {
     "Bartels, alike": 0.25,
     "Bartels, alternating": 0.05,
 }
-# A p that has to be as small as `level` is counted among orders of which so many are as rare. The orders are
-# drawn once, so their error stays: of 400 it is 5 % of the level, of 50 it made 0.59 % of 0.5 %.
+# To find a p of `level`, this number of orders must be at least as rare. The orders are drawn once, so their
+# error is the same in every report: with 400 it is 5 % of the level; with 50, a level of 0.5 % became 0.59 %.
 ORDERS_AT_LEVEL = 400
 ORDERS_MAX = 200_000
-# Above this p no family of tests can refuse, so no more orders are looked at.
+# Above this p no number of series gives a refusal, so more orders are not needed.
 HOPELESS = 0.1
-# All orders of 7 values are 5040; beyond that a sample of them, the observed order included, with steps of
-# 0.0005 in p. The seed is fixed: the same values always get the same answer.
+# Up to 7 values all orders (5040) are used; beyond that a sample that includes the observed order, with steps
+# of 0.0005 in p. The seed is fixed, so the same values always have the same result.
 ALL_ORDERS_MAX = 7
 SAMPLED_ORDERS = 2000
 SEED = 1
-# Numbers that are looked at together: 16 MB of them. And in all: some 1.3 s of work.
+# Numbers in one array (16 MB), and in all (about 1.3 s of work).
 _CHUNK, _ALL = 2_000_000, 8_000_000
-# Equal statistics differ by rounding when they were added up in another order.
+# Equal statistics can differ by rounding, because they are added up in another order.
 _DIGITS = 9
 
 
 @dataclass(frozen=True)
 class OrderEvidence:
-    """How rarely an order of independent values shows anything as clearly, in [0, 1]."""
+    """The share of orders of independent values with statistics at least as extreme, in [0, 1]."""
 
-    p: float  # by whichever test
-    each: dict[str, float]  # by one of the tests, all of them having been asked
+    p: float  # of all tests together
+    each: dict[str, float]  # of each test, corrected for the others
 
 
 def order_evidence(scores: NDArray[np.float64], level: float) -> OrderEvidence:
-    """Return what the order of a series shows.
+    """Return the evidence in the order of a series.
 
     Args:
         scores: shape (n,), n >= 4, in the order of the trials; not all the same.
-        level: the smallest p that has to be told from smaller ones. p is true whatever it is.
+        level: the smallest p that must be resolved; p is valid for any level.
     """
     n = scores.size
     orders = min(math.ceil(ORDERS_AT_LEVEL / level), ORDERS_MAX, max(SAMPLED_ORDERS, _ALL // n))
@@ -77,11 +78,11 @@ def order_evidence(scores: NDArray[np.float64], level: float) -> OrderEvidence:
 
 @dataclass(frozen=True)
 class _Orders:
-    """What orders of one set of values give, each ascending."""
+    """Statistics of the orders of one set of values, each ascending."""
 
     statistics: NDArray[np.float64]  # shape (tests, orders)
-    least: NDArray[np.float64]  # shape (orders,): of each order the smallest p over weight
-    sampled: int  # 1 where these are a sample, beside which the series itself is one more order; else 0
+    least: NDArray[np.float64]  # shape (orders,): the smallest p / weight of each order
+    sampled: int  # 1 for a sample of orders, to which the series itself is added; else 0
 
 
 def _compared(scores: NDArray[np.float64], orders: int) -> OrderEvidence:
@@ -93,7 +94,7 @@ def _compared(scores: NDArray[np.float64], orders: int) -> OrderEvidence:
     return OrderEvidence(float(each.min()), dict(zip(WEIGHTS, each.tolist(), strict=True)))
 
 
-# Without ties the scores of n values are the same whatever the values, so most series of a report share one.
+# Without ties all series of n values have the same scores, so most series of a report share an entry.
 @lru_cache(maxsize=8)
 def _orders_of(ascending: bytes, orders: int) -> _Orders:
     scores = np.frombuffer(ascending)
@@ -104,7 +105,7 @@ def _orders_of(ascending: bytes, orders: int) -> _Orders:
 
 
 def _reordered(scores: NDArray[np.float64], orders: int) -> Iterator[NDArray[np.float64]]:
-    """Yield orders of `scores` as rows: all of them where they are few."""
+    """Yield orders of `scores` as rows: all of them if they are few."""
     if scores.size <= ALL_ORDERS_MAX:
         yield np.array(list(permutations(scores)))
         return
@@ -122,7 +123,7 @@ def _p_values(
     Args:
         ascending: shape (tests, orders).
         statistics: shape (tests, series).
-        beside: 1 where the series is not one of the orders, and counts as one more.
+        beside: 1 if the series is not one of the orders and counts as one more.
     """
     size = ascending.shape[1]
     below = np.array([np.searchsorted(*pair) for pair in zip(ascending, statistics, strict=True)])

@@ -1,8 +1,8 @@
 """Quantiles of type 7: linear interpolation between order statistics.
 
-Type 7 (Hyndman and Fan 1996) is the default of numpy, pandas, R and matplotlib, so figures made elsewhere
-from the same samples agree. numpy itself is not called for the interpolation because it answers NaN between
-two infinities, and an infinite latency (an operation or a trial that never ended) is a legitimate value here.
+Type 7 (Hyndman and Fan 1996) is the default of numpy, pandas, R and matplotlib, so their figures of the same
+samples agree. numpy does not do the interpolation here, because it returns NaN between two infinities, and an
+infinite latency (an operation or a trial that never ended) is a valid value.
 """
 
 import math
@@ -36,13 +36,15 @@ def quantiles(values: ArrayLike, ps: Sequence[float]) -> tuple[float, ...]:
 def sorted_values(values: ArrayLike) -> NDArray[np.float64]:
     """Return `values` as a sorted array of floats.
 
-    Raises: Refused: no values, or a NaN among them; give +inf for what never ended.
+    Raises: Refused: no values, or a NaN among them; give +inf for an operation that never ended.
     """
     ordered = np.sort(flat(values))
     if ordered.size == 0:
         raise Refused("values: 0 of them; a quantile needs at least one")
     if math.isnan(ordered[-1]):  # NaN sorts last
-        raise Refused("values: NaN has no rank; leave missing values out, or give +inf for what never ended")
+        raise Refused(
+            "values: NaN has no rank; leave missing values out, or give +inf if something never ended"
+        )
     return ordered
 
 

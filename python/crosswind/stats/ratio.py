@@ -1,8 +1,8 @@
-"""How many times larger one group of trials is than another, with an exact interval.
+"""The ratio of two groups of trials, with an exact interval.
 
-The estimate is the Hodges-Lehmann shift of the logarithms: the median of all ratios b / a. So is its interval
-(`hodges_lehmann`): it assumes neither a shape nor large numbers, only that one group's law is the other's
-multiplied by a factor. Four trials a side are the fewest for 95 % when the sides are equal.
+The estimate is the Hodges-Lehmann shift of the logarithms: the median of all ratios b / a. The interval is
+that of the shift (`hodges_lehmann`). No shape and no large number is assumed, only that the groups'
+distributions differ by a factor. An interval at 95 % needs at least four trials a side.
 
 Source: Hodges and Lehmann 1963; Hollander and Wolfe, Nonparametric Statistical Methods, section 4.3.
 """
@@ -18,7 +18,7 @@ from crosswind.stats.values import Refused
 def ratio_interval(
     base: PerTrial, group: PerTrial, confidence: float = 0.95
 ) -> RatioInterval | GroupsNeedTrials:
-    """Return how many times larger `group` is than `base`.
+    """Return the ratio of `group` to `base`.
 
     Args:
         base: one value per trial, > 0 and finite, any unit.
@@ -27,10 +27,10 @@ def ratio_interval(
     Returns: a RatioInterval (no unit), or GroupsNeedTrials.
     Raises:
         NotPerTrial: one of the two is not one value per trial.
-        Refused: a value is zero, negative or infinite; a ratio to it says nothing, compare differences
+        Refused: a value is zero, negative or infinite, so there is no ratio; compare differences
             (`hodges_lehmann`) or ranks (`mann_whitney`). Or there are more pairs than fit into memory.
     """
-    # Logarithms make the median of an even number of ratios symmetric: swapping the groups inverts it.
+    # With logarithms, swapping the groups inverts the median, even of an even number of ratios.
     shift = hodges_lehmann(_logarithms(base), _logarithms(group), confidence)
     estimate = None if shift.estimate is None else math.exp(shift.estimate)
     if isinstance(shift, GroupsNeedTrials):

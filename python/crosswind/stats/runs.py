@@ -1,4 +1,4 @@
-"""How often things come in a row: lengths of the runs of a mark among packets."""
+"""Lengths of runs, such as of lost packets in a row."""
 
 from __future__ import annotations
 

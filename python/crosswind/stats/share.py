@@ -1,4 +1,4 @@
-"""How often something happens, with the exact interval of the binomial law.
+"""The share of cases in which something happens, with the exact binomial interval.
 
 Source: Clopper and Pearson, Biometrika 1934.
 """
@@ -10,17 +10,17 @@ from crosswind.stats.values import Refused
 
 
 def share_interval(count: int, among: int, confidence: float = 0.95) -> Bounded:
-    """Return the share of `count` among as many independent cases.
+    """Return the share `count / among` of independent cases.
 
     Args:
         count: in [0, among].
         among: at least 1.
         confidence: in (0, 1).
-    Raises: Refused: no cases, or more that happened than there were.
+    Raises: Refused: no cases, or a count above their number.
     """
     from scipy.stats import binomtest  # Slow to import, and not needed by a `crosswind --help`.
 
     if among < 1 or not 0 <= count <= among:
-        raise Refused(f"share: {count} of {among}; give one case or more, and no more counts than cases")
+        raise Refused(f"share: {count} of {among}; give one case or more, and a count of at most that")
     interval = binomtest(count, among).proportion_ci(confidence, method="exact")
     return Bounded(count / among, float(interval.low), float(interval.high))

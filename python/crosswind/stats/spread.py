@@ -1,7 +1,7 @@
-"""How much values vary, as a share of where they lie.
+"""The coefficient of variation: how much values vary, as a share of their mean.
 
-It describes, and is no interval. It is of positive quantities, such as durations and rates: where the mean is
-zero or values are negative a share of it means nothing, and they are refused.
+It describes values and is no interval. It is for positive quantities, such as durations and rates. A mean of
+0 or negative values are refused, because a share would have no meaning.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from crosswind.stats.values import Refused, finite_values
 
 
 def coefficient_of_variation(values: ArrayLike) -> float:
-    """Return the standard deviation of a sample over the mean.
+    """Return the standard deviation of a sample divided by its mean.
 
     Args:
         values: shape (n,), n >= 2, not negative, any unit.
@@ -22,7 +22,7 @@ def coefficient_of_variation(values: ArrayLike) -> float:
     array = finite_values(values, "values", at_least=2)
     if array.min() < 0:
         raise Refused(
-            f"values: {array.min():g} is negative; variation as a share of the middle is of positive values"
+            f"values: {array.min():g} is negative; the coefficient of variation is for positive values only"
         )
     largest = array.max()
     if largest == 0:

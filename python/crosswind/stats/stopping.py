@@ -1,11 +1,11 @@
-"""When enough trials have run: the interval has to be narrow enough at three looks in a row.
+"""The stopping rule: there are enough trials when the interval was narrow enough at three looks in a row.
 
-Stopping at the first interval that is narrow enough stops too often on a lucky one: nominal 95 % then cover
-90 to 93 %. Three looks in a row restore it (94.7 to 95.7 % on lognormal and normal values). Between two modes
-that is not enough: a third of such series stops inside one of them. So values with two modes never stop, and
-neither does what the guard refuses. What never becomes narrow ends at `at_most`, with the width it has.
+The first narrow interval is often narrow by chance: nominal 95 % then cover 90 to 93 %. Three looks in a row
+restore the coverage (94.7 to 95.7 % for lognormal and normal values). With two modes that is not enough,
+because a third of such series stops inside one mode. So a series with two modes never stops, nor does one
+that the guard refuses. A series that never becomes narrow ends at `at_most` trials.
 
-`python -m bench coverage` measures how often intervals of stopped series cover.
+`python -m bench coverage` measures the coverage of stopped series.
 """
 
 import math
@@ -23,13 +23,13 @@ LOOKS = 3
 
 @dataclass(frozen=True)
 class Look:
-    """What the rule sees after `n` trials."""
+    """The result of the rule after `n` trials."""
 
     n: int
     achieved: float  # half of the interval as a share of the estimate; inf without an interval
     stop: bool
-    waiting_for: str  # why it does not stop, in words; empty if it does
-    forecast: int | None  # trials in all when it will be narrow enough, if nothing changes; None if not known
+    waiting_for: str  # the reason for going on; empty if it stops
+    forecast: int | None  # expected number of trials in all; None if unknown
     modes: tuple[Mode, ...]
     guard: Guard
 
@@ -43,8 +43,8 @@ class StoppingRule:
         within: > 0, as a share of the quantile.
         confidence: in (0, 1), of the interval.
         at_least: trials before the first look.
-        at_most: trials when to give up. With fewer than three looks between the two, those that there are
-            suffice: a number of trials that is fixed in advance cannot be stopped at a lucky moment.
+        at_most: trials in all at most. If that leaves fewer than three looks, these are enough, because with
+            a fixed number of trials there is no choice of when to stop.
     """
 
     quantile: float
@@ -56,12 +56,11 @@ class StoppingRule:
     def look(self, values: PerTrial, seen: Guard | None = None) -> Look:
         """Return whether trials with these `values` are enough.
 
-        The answer depends on nothing but what was measured, so an interrupted run that is continued gets the
-        same.
+        The result depends on the values only, so an interrupted run has the same result after `resume`.
 
         Args:
             values: one per trial, any unit, in the order in which the trials ran; +inf or -inf if it failed.
-            seen: what the guard found in them beside the other conditions; asked of these alone when absent.
+            seen: the result of the guard, together with other conditions; judged alone when absent.
         Raises: NotPerTrial: `values` are not one per trial.
         """
         values = require_per_trial(values)
@@ -74,7 +73,7 @@ class StoppingRule:
         )
 
     def is_narrow(self, values: PerTrial) -> bool:
-        """Return whether the interval was narrow enough at three looks in a row: what a stop needs first.
+        """Return whether the interval was narrow enough at three looks in a row.
 
         Args:
             values: as for `look`.
@@ -86,7 +85,7 @@ class StoppingRule:
         return min(LOOKS, self.at_most - self.at_least + 1)
 
     def _held(self, values: PerTrial) -> int:
-        """Return at how many of the last looks in a row the interval was narrow enough."""
+        """Return the number of last looks in a row with an interval that was narrow enough."""
         n = len(values)
         sizes = range(n, max(n - self._looks, self.at_least - 1), -1)
         shares = (self._achieved(PerTrial(values.trials[:size], values.values[:size])) for size in sizes)
@@ -96,7 +95,7 @@ class StoppingRule:
         answer = quantile_interval(values, self.quantile, self.confidence)
         if not isinstance(answer, Interval):
             return math.inf
-        # With failed trials an end or even the estimate may be infinite, which is as wide as can be.
+        # With failed trials a bound or the estimate may be infinite.
         half = (answer.high - answer.low) / 2
         if not math.isfinite(half):
             return math.inf
@@ -112,15 +111,15 @@ class StoppingRule:
             return f"two modes, {low.median:.4g} ({low.n} trials) and {high.median:.4g} ({high.n})"
         if achieved == math.inf:
             needed = max(self.at_least, trials_needed(self.quantile, self.confidence))
-            return f"no interval yet, which takes {needed} trials that end"
+            return f"no interval yet, which needs {needed} trials that end"
         if achieved > self.within:
-            return f"half the interval is {achieved:.2%} of the estimate, {self.within:.2%} is wanted"
+            return f"half the interval is {achieved:.2%} of the estimate; the target is {self.within:.2%}"
         if held < looks:
             return f"narrow enough ({achieved:.2%}) at {held} of {looks} looks in a row"
         return ""
 
     def _forecast(self, n: int, achieved: float, looks_left: int) -> int | None:
-        """Return the trials in all that it takes if the width falls with the root of their number."""
+        """Return the trials needed in all, if the width falls with the square root of their number."""
         if achieved == math.inf:
             needed = max(self.at_least, trials_needed(self.quantile, self.confidence))
             return needed + self._looks - 1 if n < needed else None

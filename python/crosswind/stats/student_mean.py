@@ -1,8 +1,8 @@
-"""The mean of a few independent values of one law, with Student's interval.
+"""The mean of a few independent values, with Student's interval.
 
-Exact where the law is normal. Means of several things that do not know of each other are nearly so, which is
-what it is given here; a rare value that lies far off and was not met is in no interval of few values. scipy's
-`ttest_1samp` gives the same interval, and warns where all values are equal.
+The interval is exact for a normal distribution. It is used here for means of independent values, which are
+nearly normal. No interval of few values accounts for rare extreme values that were not measured. scipy's
+`ttest_1samp` gives the same interval, but warns where all values are equal.
 
 Source: Student, "The probable error of a mean", Biometrika 1908.
 """
@@ -18,7 +18,7 @@ from crosswind.stats.values import finite_values
 
 
 def student_mean(values: ArrayLike, confidence: float = 0.95) -> Bounded | None:
-    """Return the mean of values; None of fewer than two, which say nothing of how far they lie apart.
+    """Return the mean of values; None for fewer than two, which have no spread.
 
     Args:
         values: shape (n,), any unit.

@@ -1,8 +1,8 @@
-"""How often a threshold is exceeded.
+"""The share of values above a threshold.
 
-A quantile that sits at the border between two modes (say, a reply at 0.4 ms and one after a 200 ms
-retransmission timeout) jumps from one to the other when a few operations change sides. The share beyond a
-threshold between the modes changes by these few operations only, so it is the number to compare.
+A quantile between two modes (replies at 0.4 ms, and replies after a retransmission timeout of 200 ms) jumps
+from one mode to the other when a few operations change. The share above a threshold between the modes changes
+only a little, so it is the number to compare.
 """
 
 import numpy as np
@@ -24,5 +24,5 @@ def tail_probability(values: ArrayLike, threshold: float) -> float:
     if array.size == 0:
         raise Refused("values: 0 of them; a share needs at least one")
     if np.isnan(array).any():
-        raise Refused("values: NaN is neither above nor below; leave missing values out")
+        raise Refused("values: NaN is neither above nor below the threshold; leave missing values out")
     return float(np.mean(array > threshold))

@@ -1,4 +1,4 @@
-"""One value per trial: the only thing an interval may be computed from."""
+"""One value per trial, as every interval needs it."""
 
 import math
 from collections.abc import Mapping
@@ -13,15 +13,15 @@ _TRIALS_MAX = 1_000_000
 
 
 class NotPerTrial(CrosswindError, TypeError):
-    """An interval was asked for from something that is not one value per trial."""
+    """An interval was requested for values that are not one per trial."""
 
 
 @dataclass(frozen=True)
 class PerTrial:
     """Values of independent trials, one each; `trials[i]` gave `values[i]`.
 
-    Made with `PerTrial.of` from a mapping, whose keys are distinct by nature: the operations of one trial
-    cannot be passed off as trials.
+    Made with `PerTrial.of` from a mapping. Its keys are distinct, so operations of one trial cannot be passed
+    as trials.
     """
 
     trials: tuple[str, ...]
@@ -34,7 +34,7 @@ class PerTrial:
             )
         if len(set(self.trials)) != len(self.trials):
             raise NotPerTrial(
-                "a trial appears twice: operations of one trial share its network and its moment, so they "
+                "a trial appears twice: operations of one trial share its network and its time, so they "
                 "are one observation; reduce each trial to one value first, for example its own P99"
             )
         for trial, value in zip(self.trials, self.values, strict=True):
@@ -47,9 +47,8 @@ class PerTrial:
 
         Args:
             values: trial -> value, any unit; None for a trial that failed.
-            failed: what a failed trial counts as: the worst possible value (+inf where less is better, as for
-                a latency; -inf where more is better), so that its rank stays right and failures are never
-                dropped.
+            failed: the value of a failed trial: the worst possible one (+inf where lower is better, as for a
+                latency; -inf where higher is better), so that failures have their rank and are not dropped.
         """
         return cls(
             tuple(values), tuple(failed if value is None else float(value) for value in values.values())
@@ -57,18 +56,18 @@ class PerTrial:
 
     @classmethod
     def numbered(cls, values: ArrayLike) -> "PerTrial":
-        """Return plain numbers as trials 1 to n: whoever calls this says that they are independent.
+        """Return plain numbers as trials 1 to n; the caller is responsible that they are independent.
 
         Args:
             values: shape (n,), any unit; +inf for a trial that failed.
         Raises:
-            NotPerTrial: more than a million values, which nobody has made trials for.
+            NotPerTrial: more than a million values, which cannot be trials.
             Refused: a value is NaN.
         """
         numbers = flat(values)
         if numbers.size > _TRIALS_MAX:
             raise NotPerTrial(
-                f"{numbers.size} values: nobody makes so many trials, so these are operations; reduce each "
+                f"{numbers.size} values: too many for trials, so these are operations; reduce each "
                 "trial to one value first, for example its own P99"
             )
         return cls(tuple(str(number) for number in range(1, numbers.size + 1)), tuple(numbers.tolist()))
@@ -80,7 +79,7 @@ class PerTrial:
 def require_per_trial(values: object) -> PerTrial:
     """Return `values` if they are one per trial.
 
-    Raises: NotPerTrial: they are something else; the message says why that is refused.
+    Raises: NotPerTrial: they are something else; the message has the reason.
     """
     if not isinstance(values, PerTrial):
         raise NotPerTrial(

@@ -1,4 +1,4 @@
-"""What statistics are asked about: arrays of numbers, checked once and refused with a reason."""
+"""Arrays of numbers for statistics: checked, or refused with a reason."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crosswind.errors import CrosswindError
 
 
 class Refused(CrosswindError, ValueError):
-    """No number would be true of these values; the message says which, why, and what to give instead."""
+    """These values have no such statistic; the message has the value, the reason and the remedy."""
 
 
 def flat(values: ArrayLike) -> NDArray[np.float64]:
@@ -28,8 +28,8 @@ def finite_values(values: ArrayLike, name: str, *, at_least: int = 1) -> NDArray
 
     Args:
         values: any shape, any unit.
-        name: what the message calls them.
-        at_least: how many are needed.
+        name: of the values, for the message.
+        at_least: number of values that are needed.
     Raises: Refused: fewer, or one of them is NaN, infinite or no number.
     """
     array = flat(values)
@@ -42,6 +42,6 @@ def finite_values(values: ArrayLike, name: str, *, at_least: int = 1) -> NDArray
         place = int(unknown[0])
         raise Refused(
             f"{name}: number {place + 1} is {array[place]}, which cannot be added or averaged; leave it out "
-            "and say so, or use ranks (a quantile), where what never ended counts as +inf"
+            "and report that, or use ranks (a quantile), with +inf for an operation that never ended"
         )
     return array
