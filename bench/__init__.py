@@ -1,1 +1,1 @@
-"""Speed and size: one JSON line per figure, candidates alternated with a bare veth pair in the same run."""
+"""Speed and size: one JSON line per figure; most are measured in turns with a bare veth pair."""

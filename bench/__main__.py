@@ -1,7 +1,6 @@
 """Run every benchmark and print one JSON line per figure: `python -m bench [--rounds N] [NAME ...]`."""
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Iterator
 
@@ -26,13 +25,13 @@ from bench import (
     reports,
     throughput,
 )
-from bench.figures import Figure, skipped
+from bench.figures import Figure, Skipped, skipped
 from crosswind.probe.bare import bare_impossible
 
-ROUNDS = 6  # The fewest that bound a median at 95 %.
+ROUNDS = 6  # The fewest with an interval of the median at 95 %.
 
-# By name; each is given the number of rounds.
-BENCHMARKS: dict[str, Callable[[int], Iterator[Figure]]] = {
+# By name; the argument is the number of rounds.
+BENCHMARKS: dict[str, Callable[[int], Iterator[Figure | Skipped]]] = {
     "delay": delay.delay,
     "tcp": throughput.tcp,
     "udp": throughput.udp,
@@ -62,7 +61,7 @@ BENCHMARKS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "crosscheck-traffic": crosscheck_traffic.crosscheck_traffic,
 }
 
-# They calculate only: they need no network, so no rights either.
+# These only calculate: they need no network and no privileges.
 PURE = {"bucket-intervals", "coverage", "domains", "profile", "repetitions", "reports"}
 
 
@@ -70,19 +69,21 @@ def main() -> int:
     """Run the named benchmarks, or all."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument(
-        "--rounds", type=int, default=ROUNDS, help=f"how often each is measured (default: {ROUNDS})"
+        "--rounds", type=int, default=ROUNDS, help=f"number of measurements of each (default: {ROUNDS})"
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     asked = parser.parse_args()
     unknown = [name for name in asked.names if name not in BENCHMARKS]
     if unknown:
         parser.error(f"no benchmark named {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
-    reason = bare_impossible()
+    impossible = bare_impossible()
     for name in asked.names or list(BENCHMARKS):
-        impossible = reason and name not in PURE
-        figures = iter([skipped(name, reason)]) if impossible else BENCHMARKS[name](asked.rounds)
+        if impossible and name not in PURE:
+            figures: Iterator[Figure | Skipped] = iter([skipped(name, impossible)])
+        else:
+            figures = BENCHMARKS[name](asked.rounds)
         for figure in figures:
-            print(json.dumps(figure), flush=True)
+            print(figure.model_dump_json(), flush=True)
     return 0
 
 

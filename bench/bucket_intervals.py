@@ -1,7 +1,7 @@
-"""Whether the intervals of token buckets hold the truth as often as they say, on traces in virtual time.
+"""The coverage of intervals of token buckets, on traces in virtual time.
 
-No network is needed. Samples deviate by 5 %, on their own or with a memory: each keeps 0.8 of the deviation
-of the one before. `--rounds` repeats each case with other traces.
+No network is needed. Samples deviate by 5 %, independently or with a correlation of 0.8 from one to the next.
+`--rounds` repeats each case with other traces.
 """
 
 import os
@@ -23,7 +23,7 @@ MEMORIES = (0.0, 0.8)
 
 @dataclass(frozen=True)
 class Case:
-    """A bucket and how it is sent through: seconds on and off, in samples of `sample_s`."""
+    """A bucket and its load: seconds on and off, in samples of `sample_s`."""
 
     name: str
     bucket: SimulatedBucket
@@ -31,7 +31,7 @@ class Case:
     sample_s: float
 
     def read(self, number: tuple[int, ...]) -> dict[str, tuple[bool, float, float]]:
-        """Return for each figure that was found whether its interval holds the truth, its width and error.
+        """Return for each identified figure whether its interval contains the truth, its width and its error.
 
         Args:
             number: of the trace.
@@ -69,7 +69,7 @@ CASES = (
 
 
 def bucket_intervals(rounds: int) -> Iterator[Figure]:
-    """Yield how often each interval holds the truth, in per cent of the traces that gave one."""
+    """Yield how often each interval contains the truth, in per cent of the traces with an interval."""
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         for kind, (case, memory) in enumerate(product(CASES, MEMORIES)):
             noisy = replace(case, bucket=replace(case.bucket, noise=NOISE, memory=memory))

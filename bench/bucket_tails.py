@@ -1,14 +1,13 @@
-"""What bounds the excess of buckets: those of one packet beside a program that paces over a bare veth pair.
+"""The excess of buckets of one packet, compared with a program that paces over a bare veth pair.
 
-A bucket of one packet has nothing saved, so every packet that the machine delays begins a window that
-exceeds: the same task as pacing, which a program does over the bare pair in the same rounds, spinning as the
-emulator does. Excess divided by the rate is time: how much later the window's first packet came than one
-after it. tbf of one packet shows the other way to be late, which is to send less.
+A bucket of one packet has no reserve, so every packet that the machine delays begins a window with an excess.
+That is the same task as pacing. In the same rounds a program paces over the bare pair, and spins like the
+emulator. Excess divided by the rate is a time: the difference in lateness between the window's first packet
+and a later one. tbf of one packet avoids the excess but sends less.
 
 `python -m bench.bucket_tails OUT.svg` prints the figures and draws the excess of all windows.
 """
 
-import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -31,35 +30,35 @@ PACED, OURS, SAVED, TBF = "paced, bare pair", "bucket of a packet", "bucket of 5
 
 @dataclass
 class Windows:
-    """What rounds of floods were, of one kind at one rate.
+    """The floods of one kind at one rate.
 
     Attributes:
-        excess_bytes: over all windows from each call on, a round each.
-        missed: by what share of the rate it stayed below it, a round each.
+        excess_bytes: over all windows that begin with each call, one array per round.
+        missed: missing share of the rate, one value per round.
     """
 
     excess_bytes: list[Lateness] = field(default_factory=list)
     missed: list[float] = field(default_factory=list)
 
     def add(self, flood: Flood, bytes_each: int, rate_bps: int, burst: int) -> None:
-        """Take a round's flood in; the bucket counts `bytes_each` of a packet and holds `burst`."""
+        """Add a round's flood; the bucket counts `bytes_each` for a packet and holds `burst`."""
         self.excess_bytes.append(excesses(flood, bytes_each, rate_bps, burst))
         self.missed.append(-rate_error(flood, bytes_each, rate_bps))
 
     @property
     def worst_bytes(self) -> list[float]:
-        """The excess over every window, a round each."""
+        """The largest excess over all windows, one value per round."""
         return [float(windows.max()) for windows in self.excess_bytes]
 
     @property
     def beyond(self) -> list[float]:
-        """The share of windows that exceed by more than a packet, a round each."""
+        """The share of windows with an excess of more than a packet, one value per round."""
         return [float(np.mean(windows > IP_BYTES)) for windows in self.excess_bytes]
 
 
 @dataclass
 class Rate:
-    """All kinds at one rate, in turns; and how late the emulator says that its latest packet was, in us."""
+    """All kinds at one rate, in turns, and the largest lateness in the emulator's ledger, in us."""
 
     kinds: dict[str, Windows] = field(
         default_factory=lambda: {kind: Windows() for kind in (PACED, OURS, SAVED, TBF)}
@@ -68,18 +67,18 @@ class Rate:
 
 
 def bucket_tails(rounds: int) -> Iterator[Figure]:
-    """Yield excess, share of windows beyond a packet and rate missed, of each kind at each rate."""
+    """Yield excess, share of windows above a packet and missing rate, of each kind at each rate."""
     yield from _figures(measured(rounds))
 
 
 def measured(rounds: int) -> dict[int, Rate]:
-    """Return by rate what all kinds did, in rounds in which they take turns."""
+    """Return the floods of all kinds by rate, in rounds in which they take turns."""
     rates = {rate_bps: Rate() for rate_bps in RATES_BPS}
     for _ in range(rounds):
         for rate_bps, rate in rates.items():
             train = paced_train(rate_bps)
             paced = paced_bare(rate_bps, SHORT_S, train)
-            # It has room for what it sends in a call, which it could not send singly.
+            # Its burst is the train that it sends in one call.
             rate.kinds[PACED].add(paced, IP_BYTES, rate_bps, train * IP_BYTES)
             for kind, burst in ((OURS, IP_BYTES), (SAVED, burst_bytes(rate_bps))):
                 flood, measurement = flood_fabric(bucket(rate_bps, burst), OVERLOAD * rate_bps, SHORT_S)
@@ -106,7 +105,7 @@ def _figures(rates: dict[int, Rate]) -> Iterator[Figure]:
             missed = [100 * share for share in windows.missed]
             yield figure(f"rate that is missed, {kind}, {at}", "%", missed, None)
         both = zip(rate.kinds[OURS].worst_bytes, rate.kinds[PACED].worst_bytes, strict=True)
-        # Below a byte a ratio would be to nothing.
+        # Ratios below one byte would have no meaning.
         ratios = [max(ours, 1) / max(paced, 1) for ours, paced in both]
         yield figure(
             f"excess of a bucket of a packet over that of a paced program, {at}", "ratio", ratios, None
@@ -122,10 +121,10 @@ def _panel(rate_bps: int, rate: Rate) -> Panel:
 if __name__ == "__main__":
     found = measured(ROUNDS)
     for line in _figures(found):
-        print(json.dumps(line), flush=True)
+        print(line.model_dump_json(), flush=True)
     picture = drawn(
         "By how much windows exceed token buckets, and a program that paces over a bare veth pair",
         [_panel(rate_bps, rate) for rate_bps, rate in found.items()],
-        "share of windows that exceed by more than so much, as time at the bucket's rate (us)",
+        "share of windows with a larger excess, as time at the bucket's rate (us)",
     )
     Path(sys.argv[1]).write_text(picture, encoding="utf-8")

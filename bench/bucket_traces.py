@@ -1,4 +1,4 @@
-"""What a sender behind a token bucket is given, in virtual time: noisy samples whose truth is known."""
+"""Noisy samples of a sender behind a token bucket with known parameters, in virtual time."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from crosswind.analysis.network.traffic_trace import TrafficTrace
 
 @dataclass(frozen=True)
 class SimulatedBucket:
-    """A bucket in Gbit and Gbit/s; it begins full, or with `tokens`. At the low rate nothing is saved.
+    """A bucket in Gbit and Gbit/s. It starts full, or with `tokens`. At the low rate it gains nothing.
 
     Attributes:
         noise: coefficient of variation of a whole sample's rate.
@@ -28,7 +28,7 @@ class SimulatedBucket:
     def trace(
         self, on_off: Iterable[tuple[float, float]], sample_s: float, seed: int | Sequence[int]
     ) -> TrafficTrace:
-        """Return samples of a sender that takes all it is given for so long, then rests for so long, in s."""
+        """Return samples of a sender at full speed that alternates between on and off, in s."""
         random = np.random.default_rng(seed)
         left = self.budget if self.tokens is None else self.tokens
         deviation, now_s, rows = random.standard_normal(), 0.0, []

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from bench.engine import example, no_cargo
-from bench.figures import Figure, figure, skipped
+from bench.figures import Figure, Skipped, figure, skipped
 from crosswind.probe.pairs import run_tasks
 from crosswind.probe.single_packets import probe_task
 from crosswind.results.measurement import Ledger
@@ -23,7 +23,7 @@ PAUSE_S = 0.5 * COUNT / RATE_PER_S / CHANGES
 KINDS = ("one-delay", "every-delay", "shaped-or-not", "monitored-or-not")
 
 
-def changes(rounds: int) -> Iterator[Figure]:
+def changes(rounds: int) -> Iterator[Figure | Skipped]:
     """Yield the time of the packet thread by kind of change, and the packets that miss their deadline."""
     if reason := no_cargo():
         yield skipped("a change of condition", reason)

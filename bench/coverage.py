@@ -1,13 +1,12 @@
-"""Whether answers hold as often as they say, on synthetic series whose truth is known.
+"""Check statistics on synthetic series with a known truth.
 
-No network is needed. A nominal 95 % interval has to hold the truth in 93 to 97 of 100 series; a series that
-is no repetition has to be refused; one with two modes has to be told as two; independent series must not be
-refused. `--rounds` repeats each with other series.
+No network is needed. A nominal 95 % interval must contain the truth in 93 to 97 of 100 series. A series whose
+trials are not independent must be refused, and independent series must not. A series with two modes must be
+reported as two. `--rounds` repeats each with other series.
 """
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,15 +22,17 @@ from crosswind.stats import (
     quantile_interval,
 )
 
-SERIES = 400  # of each kind and round; their standard error is 1.1 % at 95 %
+SERIES = 400  # of each kind and round; the standard error of a share is 1.1 % at 95 %
 COVERED, RARE, OFTEN = "93 to 97", "at most 7", "at least 80"
-COVERED_FEW = "at least 93"  # The next rank would cover too little, so few trials cover more than they must.
-SPREAD = 0.2  # sigma of the lognormal law: its median is 1
+# With few trials the next rank covers too little, so they cover more than necessary.
+COVERED_FEW = "at least 93"
+SPREAD = 0.2  # sigma of the lognormal distribution with median 1
 P90 = float(np.exp(1.2815515655446004 * SPREAD))
 
 Values = NDArray[np.float64]
-Law = Callable[[np.random.Generator, int], Values]
-Claim = tuple[str, Law, int, Callable[[Values], bool]]  # wanted, law of the series, its length, what is right
+Distribution = Callable[[np.random.Generator, int], Values]
+# Target, distribution of the series, its length, test of a result.
+Claim = tuple[str, Distribution, int, Callable[[Values], bool]]
 
 
 def lognormal(generator: np.random.Generator, n: int) -> Values:
@@ -45,12 +46,12 @@ def normal(generator: np.random.Generator, n: int) -> Values:
 
 
 def two_modes(generator: np.random.Generator, n: int) -> Values:
-    """Return independent values around 80 or 120, each as likely."""
+    """Return independent values around 80 or 120, with equal probability."""
     return generator.choice([80.0, 120.0], n) + generator.normal(0, 2, n)
 
 
 def autocorrelated(generator: np.random.Generator, n: int) -> Values:
-    """Return values of which each keeps 0.8 of the deviation of the one before."""
+    """Return values with a correlation of 0.8 from one to the next."""
     steps = generator.normal(size=n + 50)
     deviation = np.zeros(n + 50)
     for place in range(1, n + 50):
@@ -59,7 +60,7 @@ def autocorrelated(generator: np.random.Generator, n: int) -> Values:
 
 
 def drifting(generator: np.random.Generator, n: int) -> Values:
-    """Return values that double from the first to the last."""
+    """Return values that rise to twice the level from the first to the last."""
     return lognormal(generator, n) * np.linspace(1, 2, n)
 
 
@@ -69,7 +70,7 @@ def stepping(generator: np.random.Generator, n: int) -> Values:
 
 
 def coverage(rounds: int) -> Iterator[Figure]:
-    """Yield how often each answer is right, in per cent of the series."""
+    """Yield how often each result is right, in per cent of the series."""
     for p, truth, sizes in ((0.5, 1.0, (10, 20, 50)), (0.9, P90, (50, 100))):
         for n in sizes:
             exact = quantile_interval(in_order(np.arange(n)), p)
@@ -91,11 +92,11 @@ def coverage(rounds: int) -> Iterator[Figure]:
     for n in (20, 50):
         yield _shares(f"the guard refuses {n} drifting trials", (OFTEN, drifting, n, _refused), rounds)
         yield _shares(f"the guard refuses {n} like neighbours", (OFTEN, autocorrelated, n, _refused), rounds)
-        yield _shares(f"{n} trials with two modes are told as two", (OFTEN, two_modes, n, _two), rounds)
+        yield _shares(f"{n} trials with two modes are reported as two", (OFTEN, two_modes, n, _two), rounds)
     yield from _stopping(rounds)
 
 
-def _shares(name: str, claim: Claim, rounds: int, **beside: Any) -> Figure:
+def _shares(name: str, claim: Claim, rounds: int, **beside: object) -> Figure:
     wanted, law, n, right = claim
     shares = [
         100 * float(np.mean([right(law(generator(turn, number), n)) for number in range(SERIES)]))
@@ -118,7 +119,7 @@ def _two(values: Values) -> bool:
 
 
 def _stopping(rounds: int) -> Iterator[Figure]:
-    """Yield how often the interval where the rule stops holds the truth, and how often it stops wrongly."""
+    """Yield how often the interval of a stopped series contains the truth, and how often a stop is wrong."""
     for name, law, within in (
         ("lognormal trials, 5 %", lognormal, 0.05),
         ("normal trials, 1 %", normal, 0.01),
@@ -144,22 +145,23 @@ def _stopping(rounds: int) -> Iterator[Figure]:
         yield figure(f"the rule stops within 40 trials with {name}", "%", shares, RARE, series=SERIES)
 
 
-def _end(rule: StoppingRule, law: Law, turn: int, number: int) -> tuple[Look, Values]:
+def _end(rule: StoppingRule, law: Distribution, turn: int, number: int) -> tuple[Look, Values]:
     """Return the last look at a series, and the values so far: where the rule stops, or at `at_most`."""
     values = law(generator(turn, number), rule.at_most)
     for n in range(rule.at_least, rule.at_most + 1):
         trials = in_order(values[:n])
-        # Modes and the guard, which cost a hundred times the interval, are asked where they decide.
+        # Modes and the guard take a hundred times as long as the interval, so they are tested only if it is
+        # narrow.
         if rule.is_narrow(trials) and (look := rule.look(trials)).stop:
             return look, values[:n]
     return rule.look(in_order(values)), values
 
 
 def generator(turn: int, number: int) -> np.random.Generator:
-    """Return the generator of one series: another one for each, the same again in each run of the bench."""
+    """Return the generator of one series, which is the same in each run of the benchmark."""
     return np.random.default_rng((turn, number))
 
 
 def in_order(values: Values) -> PerTrial:
-    """Return values as those of so many trials."""
+    """Return values as one per trial."""
     return PerTrial.of({f"t{place}": float(value) for place, value in enumerate(values)})

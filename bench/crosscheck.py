@@ -1,8 +1,8 @@
-"""Our load generator against go-ycsb, on one Redis: both should report the same rate and the same median.
+"""Our load generator and go-ycsb on one Redis: both should report the same rate and the same median.
 
-Workload c (reads only), a closed loop of as many connections, in turns and in random order. Over a network
-with delay both wait for the network, and have to say how long it is. Without delay what they cost themselves
-shows: the rate of a closed loop is then the clients' as much as the server's.
+Both run workload c (reads only) in a closed loop with the same number of connections, in random order. Over a
+network with delay, both should measure that delay. Without delay the figures include the cost of the clients,
+because a closed loop is limited by clients and server.
 """
 
 import json
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.figures import Figure, figure, skipped
+from bench.figures import Figure, Skipped, figure, skipped
 from crosswind.app.base import Stage
 from crosswind.app.requirements import GoProgram, OwnProgram
 from crosswind.app.ycsb.redis import PORT, Redis
@@ -41,7 +41,7 @@ WANTED = "0.95 to 1.05"
 
 @dataclass(frozen=True)
 class SetUp:
-    """A network, and how many operations make a run of some seconds over it."""
+    """A network, and the number of operations for a run of some seconds."""
 
     name: str
     delay_ns: int
@@ -57,14 +57,14 @@ SET_UPS = (
 
 @dataclass(frozen=True)
 class Reported:
-    """What a load generator says of a run: operations per second, and the median latency in µs."""
+    """The figures of a load generator: operations per second, and the median latency in µs."""
 
     rate_per_s: float
     median_us: float
 
 
-def crosscheck(rounds: int) -> Iterator[Figure]:
-    """Yield the ratios of rates and medians, ours to go-ycsb's."""
+def crosscheck(rounds: int) -> Iterator[Figure | Skipped]:
+    """Yield the ratios of rates and medians, ours to those of go-ycsb."""
     missing = [text for need in (OwnProgram(LOAD), *Redis.requirements, GO_YCSB) for text in need.missing()]
     if missing:
         yield skipped("crosscheck", f"{'; '.join(missing)}; build go-ycsb: {' && '.join(GO_YCSB.commands())}")
@@ -89,7 +89,7 @@ def crosscheck(rounds: int) -> Iterator[Figure]:
 def parse_go_ycsb(printed: str) -> Reported:
     """Return the rate and the median of the reads of a finished run.
 
-    Raises: ValueError: it did not finish, or reads failed; go-ycsb ends with 0 also when all of them have.
+    Raises: ValueError: it did not finish, or reads failed; go-ycsb exits with 0 even if all reads fail.
     """
     _, finished, summary = printed.partition("Run finished, takes ")
     reads = re.search(r"^READ +- .*?Count: (\d+), OPS: ([\d.]+), .*?50th\(us\): (\d+)", summary, re.MULTILINE)
@@ -101,7 +101,7 @@ def parse_go_ycsb(printed: str) -> Reported:
 
 
 def _measured(set_up: SetUp, rounds: int) -> tuple[list[Reported], list[Reported]]:
-    """Run both in turns; return what each reported, round by round."""
+    """Run both in turns; return the figures of each, round by round."""
     store, spec = Redis(RECORDS), plain_fabric((PRIMARY, CLIENT), delay_ns=set_up.delay_ns)
     shuffle = random.Random(1)
     ours, theirs = [], []
@@ -112,7 +112,7 @@ def _measured(set_up: SetUp, rounds: int) -> tuple[list[Reported], list[Reported
         with Agent() as agent, RunningFabric(agent, spec, Path(logs)) as fabric:
             stage = _stage(fabric, work)
             store.start(stage)
-            # Its keys have a prefix, so both sets of records are there at once.
+            # Its keys have a prefix, so both sets of records fit into one store.
             _go_ycsb(stage, "load", set_up.operations, 0)
             for number in range(rounds):
                 turns = [("ours", ours), ("theirs", theirs)]

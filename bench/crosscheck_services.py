@@ -1,8 +1,8 @@
-"""Our clients of memcached and of web servers beside the field's own, on the same server, in turns.
+"""Our clients of memcached and web servers, compared with memcaslap and vegeta on the same server, in turns.
 
-Both sides are asked the same: as many connections, and closed loops or the same rate. Wanted is that rate and
-median agree within 5 %. The path has a round trip of 20 ms, so that what is compared is measurement and not
-the speed of two programs on a busy machine; the figures named `bare` are without it, and there they differ.
+Both have the same number of connections, and closed loops or the same rate. The target is that rate and
+median agree within 5 %. The path has a round trip of 20 ms, so that measurements are compared and not the
+speed of two programs on a busy machine. The figures named `bare` have no delay, and there the clients differ.
 """
 
 import csv
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.figures import Figure, figure, skipped
+from bench.figures import Figure, Skipped, figure, skipped
 from crosswind.app import Application, Outcome, Stage
 from crosswind.app.memcached import Memcached, MemcachedParameters
 from crosswind.app.memcached.application import CLIENT, PORT, SERVER
@@ -27,7 +27,7 @@ from crosswind.testbed.plain import plain_fabric
 MEMCASLAP = DebianPackages("memcaslap", packages=("libmemcached-tools",), programs=("memcaslap",))
 CONNECTIONS = 8
 DURATION_S = 4
-# Of an uplink, of which a round trip crosses four: 20 ms.
+# Per uplink; a round trip crosses four: 20 ms.
 DELAY_NS = 5_000_000
 WANTED = "0.95 to 1.05"
 
@@ -51,7 +51,7 @@ _NS_PER_S = 1_000_000_000
 
 @dataclass(frozen=True)
 class Seen:
-    """What one side measured: 1/s and us. A geometric mean is what memcaslap has for a median."""
+    """The figures of one client: 1/s and us. memcaslap has a geometric mean instead of a median."""
 
     rate: float
     mean_us: float
@@ -59,8 +59,8 @@ class Seen:
     median_us: float | None
 
 
-def memcached(rounds: int) -> Iterator[Figure]:
-    """Yield our rate and latency as a multiple of memcaslap's."""
+def memcached(rounds: int) -> Iterator[Figure | Skipped]:
+    """Yield the ratios of rate and latency, ours to those of memcaslap."""
     if lacking := Memcached.missing():
         yield skipped("memcached beside memcaslap", f"{lacking[0].what}; {lacking[0].remedy}")
         return
@@ -85,8 +85,8 @@ def memcached(rounds: int) -> Iterator[Figure]:
             yield _ratio(f"memcached beside memcaslap, {path}, {what}", what, seen, delay_ns)
 
 
-def web(rounds: int) -> Iterator[Figure]:
-    """Yield our rate and latency as a multiple of vegeta's, in a closed loop and at a rate."""
+def web(rounds: int) -> Iterator[Figure | Skipped]:
+    """Yield the ratios of rate and latency, ours to those of vegeta, in a closed loop and at a rate."""
     asked = {
         "objects": ["10kB"],
         "connections": CONNECTIONS,
@@ -135,7 +135,7 @@ def _in_turns(both: Callable[[Stage], dict[str, Seen]], rounds: int, delay_ns: i
 
 
 def _loaded(application: Application, stage: Stage) -> Outcome:
-    """Offer the application's load to its end."""
+    """Run the application's load to its end."""
     load = application.load(stage)
     load.await_measured_phase()
     ended = load.process.wait(load.longest_s)
@@ -145,7 +145,7 @@ def _loaded(application: Application, stage: Stage) -> Outcome:
 
 
 def _seen(outcome: Outcome) -> Seen:
-    """Return what the single operations come to."""
+    """Return the figures of the single operations."""
     assert outcome.operations is not None
     with outcome.operations.open(newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["measured"] == "1" and row["ok"] == "1"]
@@ -180,8 +180,8 @@ def _memcaslap(stage: Stage) -> Seen:
 
 
 def read_memcaslap(text: str) -> Seen:
-    """Return what memcaslap printed: rates as `TPS`, and of the last summary the averages in us."""
-    # With the end of its line, so that a number that was cut off is not taken for a whole one.
+    """Return the figures that memcaslap printed: the rate, and the averages of the last summary in us."""
+    # With the end of its line, so that a number that was cut off is not used.
     rate = re.search(r"TPS: (\d+) Net_rate: [\d.]+M/s", text)
     summary = re.search(r"Total Statistics \(\d+ events\)\n.*?Avg: +(\d+)\n +Geo: +([\d.]+)", text, re.DOTALL)
     if rate is None or summary is None:

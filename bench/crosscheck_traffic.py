@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from bench.figures import Figure, figure, skipped
+from bench.figures import Figure, Skipped, figure, skipped
 from crosswind.app import Application, Stage, find
 from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.spec import FabricSpec
@@ -21,7 +21,7 @@ ASKED: dict[str, Mapping[str, object]] = {
 TCP_SHARE = 1448 / 1538
 
 
-def crosscheck_traffic(rounds: int) -> Iterator[Figure]:
+def crosscheck_traffic(rounds: int) -> Iterator[Figure | Skipped]:
     """Yield the ratio of what both measure of one connection at each rate, in turns."""
     if IPERF3.missing():
         yield skipped("traffic beside iperf3", "iperf3 is missing; run `crosswind apps install iperf3`")

@@ -17,7 +17,7 @@ COUNT_MAX = 20_000
 
 @dataclass(frozen=True)
 class Case:
-    """A link of a delay, offered so many packets a second, and what is wanted of it in us and packets."""
+    """A link with a delay, the packet rate that is offered, and the targets for errors and losses."""
 
     declared_us: int
     rate_per_s: int

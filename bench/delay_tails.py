@@ -8,7 +8,6 @@ late those are that end as early as the emulator's, and the way over the bare pa
 `python -m bench.delay_tails OUT.svg` prints what the controls were, and draws all of it.
 """
 
-import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -90,7 +89,7 @@ def measured() -> Measured:
 if __name__ == "__main__":
     found = measured()
     for line in found.controls():
-        print(json.dumps(line), flush=True)
+        print(line.model_dump_json(), flush=True)
     picture = drawn(
         "How late packets are behind emulated links and over a bare veth pair",
         found.panels(),

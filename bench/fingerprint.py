@@ -1,15 +1,16 @@
-"""The closed loop: emulated token buckets are measured with real packets, and come back, and once more.
+"""The closed loop: emulated token buckets are measured with real packets and compared with their parameters.
 
-Beside each bucket stands the rule of the NSDI '20 artifact on the same samples: after how long it reports, if
-ever. Then what `crosswind conditions from` makes of the measurement is emulated and measured in the same way,
-and its figures stand against those of the first time.
+The rule of the NSDI '20 artifact is applied to the same samples: when it reports an empty bucket, if ever.
+Then the condition that `crosswind conditions from` makes of the measurement is emulated and measured in the
+same way, and both measurements are compared.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any
+
+from pydantic import JsonValue
 
 from bench.figures import Figure, figure
 from bench.fitted import fitted_places
@@ -28,12 +29,12 @@ from crosswind.text.quantities import rate_text
 
 SAMPLE_S = 0.05
 OVERLOAD = 1.3
-# A busy machine keeps the sender from sending for so long, and the path has something to give meanwhile.
+# On a busy machine the sender can stall for this long; the buffer keeps the path busy meanwhile.
 BUFFER_S = 0.05
-# When the bucket is empty the low rate is watched for so long, and a rest is worth the high rate for so long.
+# How long the low rate is measured after the bucket is empty, and how long the high rate lasts after a rest.
 LOW_S = 1.5
 AGAIN_S = 0.4
-# What outlasts the test holds five times what is sent in it.
+# A bucket that outlasts the test holds five times the bits that are sent in it.
 TEST_S = 3.0
 OUTLASTS_S = 15.0
 
@@ -65,7 +66,7 @@ class Bucket:
 
     @property
     def parameters(self) -> dict[str, float | None]:
-        """What a fingerprint should find, in bit and bit/s."""
+        """The values that a fingerprint should find, in bit and bit/s."""
         return {
             "budget": self.budget_bits,
             "refill": self.refill_bps,
@@ -79,7 +80,7 @@ class Bucket:
         return self.empty_s > TEST_S + LOW_S
 
     def fabric(self) -> FabricSpec:
-        """Return the network that it is emulated in."""
+        """Return the network with this bucket."""
         credit = {
             "budget_bits": self.budget_bits,
             "initial_bits": self.budget_bits,
@@ -91,32 +92,32 @@ class Bucket:
         return plain_fabric(places={"host.egress": [{"credit": credit}]})
 
     def measured(self, fabric: FabricSpec) -> "Measured":
-        """Measure a network at full speed for longer than the bucket lasts; and once more, after a rest."""
+        """Measure a network at full speed for longer than the bucket lasts, and again after a rest."""
         rest_s = AGAIN_S * (1 / self.refill - 1)
         on_s = [TEST_S] if self.outlasts else [self.empty_s + LOW_S, AGAIN_S + LOW_S]
         offered_bps = OVERLOAD * self.high_bps
         trace = duty_cycle(partial(own_fabric, fabric), offered_bps, on_s, rest_s, SAMPLE_S)
-        # Without a rest nothing says what comes back.
+        # Without a rest the refill cannot be measured.
         found = identify(trace, refill_bps=self.refill_bps if self.outlasts else None)
         return Measured(offered_bps, trace, found)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A trace, and the bucket that was found behind it."""
+    """A trace, and the bucket that was identified from it."""
 
     offered_bps: float
     trace: TrafficTrace
     found: TokenBucket
 
     @property
-    def document(self) -> dict[str, Any]:
-        """The part of a fingerprint that tells of the bucket."""
+    def document(self) -> dict[str, JsonValue]:
+        """The part of a fingerprint about the bucket."""
         return bucket_parts(self.offered_bps, self.found, self.trace)
 
     @property
     def parameters(self) -> dict[str, float | None]:
-        """What was found, in bit and bit/s."""
+        """The identified values, in bit and bit/s."""
         found = {
             "budget": self.found.budget_bits,
             "refill": self.found.refill_bps,
@@ -139,10 +140,10 @@ WANTED = {"budget": 0.02, "refill": 0.01, "high": 0.005, "low": 0.005}
 
 
 def fingerprint(_: int) -> Iterator[Figure]:
-    """Yield the errors of what was found of every bucket, and how it changes when that is emulated in turn.
+    """Yield the errors of every bucket, and the changes when the identified bucket is emulated in turn.
 
-    Each kind of both follows over all buckets. Every bucket is measured once, whatever the number of rounds:
-    their number takes its place.
+    Then each kind of both over all buckets. Every bucket is measured once, for any number of rounds, because
+    there are many buckets.
     """
     errors: dict[str, list[float]] = {name: [] for name in WANTED}
     changes: dict[str, list[float]] = {name: [] for name in WANTED}
@@ -160,7 +161,7 @@ def fingerprint(_: int) -> Iterator[Figure]:
             emptied_s=None if measured.found.emptied_s is None else round(measured.found.emptied_s, 3),
             published_rule_reports_s=_reported_s(measured.trace),
         )
-        change, told = _again(bucket, measured)
+        change, details = _again(bucket, measured)
         _keep(change, changes)
         yield figure(
             f"change of the budget when it is fitted and measured again, {bucket}",
@@ -168,7 +169,7 @@ def fingerprint(_: int) -> Iterator[Figure]:
             [change["budget"]],
             f"at most {WANTED['budget']:g}",
             **{f"{name}_change": round(share, 5) for name, share in change.items() if name != "budget"},
-            **told,
+            **details,
         )
     for bucket in OUTLASTING:
         measured = bucket.measured(bucket.fabric())
@@ -181,14 +182,14 @@ def fingerprint(_: int) -> Iterator[Figure]:
             kind=measured.found.kind,
             published_rule_reports_s=_reported_s(measured.trace),
         )
-        change, told = _again(bucket, measured)
+        change, details = _again(bucket, measured)
         changes["high"].append(change["high"])
         yield figure(
             f"change of the high rate when it is fitted and measured again, {bucket}",
             "ratio",
             [change["high"]],
             f"at most {WANTED['high']:g}",
-            **told,
+            **details,
         )
     for what, seen in (("error", errors), ("change", changes)):
         for name, values in seen.items():
@@ -196,13 +197,13 @@ def fingerprint(_: int) -> Iterator[Figure]:
 
 
 def _reported_s(trace: TrafficTrace) -> float | None:
-    """Return when the published rule reports an empty bucket, in seconds from the begin of the trace."""
+    """Return when the published rule reports an empty bucket, in seconds from the start of the trace."""
     reported = reported_at(next(trace.phases()).rate_bps)
     return None if reported is None else round(reported * SAMPLE_S, 2)
 
 
-def _again(bucket: Bucket, first: Measured) -> tuple[dict[str, float], dict[str, Any]]:
-    """Return by how much each figure changes when what was found is emulated, and what to read it with."""
+def _again(bucket: Bucket, first: Measured) -> tuple[dict[str, float], dict[str, str]]:
+    """Return the change of each figure when the identified bucket is emulated, and further keys."""
     try:
         fabric = plain_fabric(places=fitted_places(text_of(first.document).encode()))
     except NoFit as refused:
@@ -213,7 +214,7 @@ def _again(bucket: Bucket, first: Measured) -> tuple[dict[str, float], dict[str,
 
 
 def _off(found: Mapping[str, float | None], wanted: Mapping[str, float | None]) -> dict[str, float]:
-    """Return how far each figure is off, as a share; one that was not found is wrong altogether."""
+    """Return the error of each figure, as a share; 1 for a figure that was not found."""
     pairs = {name: (found[name], value) for name, value in wanted.items()}
     return {
         name: 1.0 if value is None or true is None else abs(value / true - 1)

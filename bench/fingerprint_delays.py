@@ -1,32 +1,31 @@
-"""The closed loop of delays: emulated ones are measured as a fingerprint does, and their quantiles come back.
-Then what `crosswind conditions from` makes of the measurement is emulated and measured, and they come again.
+"""The closed loop of delays: emulated delays are measured as in a fingerprint, and compared by quantiles.
 
-The machine takes its time too, so a bare veth pair is measured beside each delay. What should come back is
-a quantile of the sum of the two, independent of each other: of every value of the law with every one of the
+Then the condition that `crosswind conditions from` makes of the measurement is emulated and measured again.
+
+The machine itself adds delay, so a bare veth pair is measured next to each delay. The expected value is a
+quantile of the sum of both, which are independent: every value of the distribution plus every value of the
 pair.
 
-With packets 5 ms apart that floor is not the same from one bare pair to the next, by some us, and of 100 us
-3 us may be missed. So the shortest delay is measured in more pieces, and beside it stands the control: what
-comes back of a bare pair, by the same rule and in as many pieces, without any emulator.
+With packets 5 ms apart, this floor differs by some us from one bare pair to the next, and the tolerance for
+100 us is 3 us. So the shortest delay is measured in more pieces. Its control is a bare pair, measured by the
+same rule and in the same number of pieces, without an emulator.
 
-A shared machine is seldom left alone for long, so a delay is measured in pieces of a second, each with its
-own second of the bare pair. A piece counts if the machine left it alone, by what the hypervisor stole, what
-other programs used and how long the machine stood still; what was measured in it has no say. Others are tried
-again, so often and so long at most, and are left out then.
+A shared machine is seldom undisturbed for long, so a delay is measured in pieces of one second, each with its
+own second of the bare pair. A piece counts if the machine did not disturb it, by steal, by other programs,
+and by stalls; the measured values do not matter. Other pieces are repeated, up to a limit, and then left out.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from bench.figures import Figure, figure, skipped
+from bench.figures import Figure, Skipped, figure, skipped
 from bench.fitted import fitted_places
-from bench.standstill import Standstill
+from bench.stall import Stalls
 from crosswind.analysis.network.comparison import compare_fingerprints
 from crosswind.certify.quiet import TRIES_MAX, Watch
 from crosswind.fingerprint.fingerprint import delay_part
@@ -36,17 +35,18 @@ from crosswind.fingerprint.measure.one_way import PACKETS_PER_S, one_way
 from crosswind.fingerprint.measure.own_ends import own_fabric
 from crosswind.probe.single_packets import probe_bare
 from crosswind.spec import FabricSpec
+from crosswind.spec.resolved import Parameters, Places, number
 from crosswind.testbed.plain import plain_fabric
 
 SHARES = (0.5, 0.9, 0.99)
 WANTED_NS, WANTED_SHARE = 2_000.0, 0.01
-# Of a law that is drawn a P99 must not be missed by the draw: 2000 packets are enough for those below.
+# Enough that the sampling error of a P99 is small: 2000 packets in all for the distributions below.
 PACKETS = 200
-# More where the floor's own wander is as large as what is allowed.
+# More where the variation of the floor is as large as the tolerance.
 PIECES, PIECES_NEAR_FLOOR, NEAR_FLOOR_US = 10, 40, 500
-# Two packets in a hundred of a piece are sent while the machine stands still for so long.
-STANDSTILL_S_MAX = 0.02
-# Tries that do not count, of all delays together.
+# Longer stalls affect 2 % of the packets of a piece.
+STALL_S_MAX = 0.02
+# Length of the tries that do not count, for all delays together.
 REPEATED_S_MAX = 300.0
 CONTROL = "none: one bare pair and the next"
 _TOO_FEW = "the machine left fewer than half of the pieces alone"
@@ -62,7 +62,7 @@ class Piece:
 
     @classmethod
     def of(cls, fabric: FabricSpec | None) -> "Piece":
-        """Measure a network as a fingerprint does, behind a bare pair; or another bare pair."""
+        """Measure a bare pair, then a network as in a fingerprint, or another bare pair."""
         bare_ns = probe_bare(PACKETS_PER_S, PACKETS).delay_ns
         if fabric is None:
             return cls(probe_bare(PACKETS_PER_S, PACKETS).delay_ns, bare_ns)
@@ -73,9 +73,9 @@ class Piece:
 
 @dataclass(frozen=True)
 class Delay:
-    """A delay of `time_us`, with a part drawn from `law` that is `jitter_us` wide, if there is one.
+    """A delay of `time_us`, with jitter of `jitter_us` from `law` if there is one.
 
-    Neighbours are 5 ms apart, so that none has to wait for the one before it.
+    Packets are 5 ms apart, so that none has to wait for the one before it.
     """
 
     time_us: int
@@ -87,19 +87,19 @@ class Delay:
 
     @property
     def pieces(self) -> int:
-        """How many seconds of packets it takes."""
+        """The number of seconds of packets."""
         return PIECES_NEAR_FLOOR if self.time_us < NEAR_FLOOR_US else PIECES
 
     def values_ns(self) -> NDArray[np.float64]:
-        """Return the law at even probabilities."""
+        """Return quantiles at equal steps of probability."""
         spread = {None: np.zeros(1), "uniform": 2 * _GRID - 1, "normal": ndtri(_GRID)}[self.law]
         return 1e3 * (self.time_us + self.jitter_us * spread)
 
-    def places(self) -> dict[str, Any]:
+    def places(self) -> Places:
         """Return the elements, by place, that emulate it."""
-        delay: dict[str, Any] = {"time_ns": 1_000 * self.time_us}
+        delay: Parameters = {"time_ns": 1_000 * self.time_us}
         if self.law:
-            jitter = {self.law: {"jitter_ns": 1_000 * self.jitter_us}}
+            jitter: Parameters = {self.law: {"jitter_ns": 1_000 * self.jitter_us}}
             delay["random"] = {"law": jitter, "depth": None, "order": "keep", "half_life_ns": None}
         return {"link": [{"delay": {**delay, "on": ["h0"]}}]}
 
@@ -112,11 +112,11 @@ DELAYS = (
 
 
 class Patience:
-    """Measures pieces until the machine leaves them alone, for as long as there is time.
+    """Measures pieces until the machine does not disturb them, up to a limit of time.
 
     Attributes:
         counted, left_out: pieces.
-        repeated: tries that did not count, by what the machine did.
+        repeated: tries that did not count, by disturbance.
     """
 
     def __init__(self) -> None:
@@ -124,10 +124,10 @@ class Patience:
         self.repeated: dict[str, int] = {}
         self._left_s = REPEATED_S_MAX
 
-    def measured(self, places: Mapping[str, Any] | None, pieces: int) -> Piece | None:
-        """Return all pieces of a network, or of a bare pair, that count, as one; None where they are too few.
+    def measured(self, places: Places | None, pieces: int) -> Piece | None:
+        """Return all pieces that count, of a network or a bare pair, as one; None if they are too few.
 
-        Every piece draws from a seed of its own. Less than half of them say nothing of a P99.
+        Every piece has its own seed. At least half of the pieces are needed for a P99.
         """
         fabrics = (
             None if places is None else plain_fabric(places=places, seed=1 + seed) for seed in range(pieces)
@@ -142,13 +142,13 @@ class Patience:
         return Piece(found_ns, bare_ns)
 
     def _piece(self, fabric: FabricSpec | None) -> Piece | None:
-        """Return a piece that counts; None where there was none."""
+        """Return a piece that counts; None if there was none."""
         for _ in range(TRIES_MAX):
-            with Standstill() as still, Watch() as watch:
+            with Stalls() as still, Watch() as watch:
                 piece = Piece.of(fabric)
             disturbed = watch.machine.partition(";")[0]
-            if still.longest_s > STANDSTILL_S_MAX:
-                disturbed = disturbed or f"stood still for more than {1e3 * STANDSTILL_S_MAX:g} ms"
+            if still.longest_s > STALL_S_MAX:
+                disturbed = disturbed or f"stalled for more than {1e3 * STALL_S_MAX:g} ms"
             if not disturbed:
                 self.counted += 1
                 return piece
@@ -160,11 +160,11 @@ class Patience:
         return None
 
 
-def delays_back(_: int) -> Iterator[Figure]:
-    """Yield the error of every quantile of every delay, and how it changes when what was found is emulated.
+def delays_back(_: int) -> Iterator[Figure | Skipped]:
+    """Yield the error of every quantile of every delay, and its change when the measurement is emulated.
 
-    Both are shares of what is allowed. Every delay is measured once, whatever the number of rounds: pieces
-    take its place.
+    Both are shares of the tolerance. Every delay is measured once, for any number of rounds, because it has
+    many pieces.
     """
     patience = Patience()
     yield from _control(patience)
@@ -199,7 +199,7 @@ def delays_back(_: int) -> Iterator[Figure]:
     )
 
 
-def _control(patience: Patience) -> Iterator[Figure]:
+def _control(patience: Patience) -> Iterator[Figure | Skipped]:
     """Yield the error of a bare pair's quantiles from another one's."""
     control = patience.measured(None, PIECES_NEAR_FLOOR)
     if control is None:
@@ -217,10 +217,10 @@ def _control(patience: Patience) -> Iterator[Figure]:
         )
 
 
-def _again(patience: Patience, delay: Delay, first: Piece) -> Iterator[Figure]:
-    """Yield how every quantile changes when what was found is emulated, as a share of what is allowed."""
+def _again(patience: Patience, delay: Delay, first: Piece) -> Iterator[Figure | Skipped]:
+    """Yield the change of every quantile when the measurement is emulated, as a share of the tolerance."""
     changes = "change of the delay's p{} over 2 us + 1 % when it is fitted and measured again, {}"
-    # Pieces are no series in time: each is one of its own.
+    # The delays of pieces are no time series.
     lines = "\n".join(["delay_ns", *map(str, first.found_ns)])
     floor = Floor(first.bare_ns.astype(np.float64), "the bare pair")
     name = f"change of the delay when it is fitted and measured again, {delay}"
@@ -235,8 +235,11 @@ def _again(patience: Patience, delay: Delay, first: Piece) -> Iterator[Figure]:
         return
     ((_, element),) = places["host.egress"][0].items()
     random = element.get("random")
-    model = next(iter(random["law"])) if random else "constant"
-    law_ns = floor.taken_off(first.found_ns) if random else np.array([element["time_ns"]])
+    law = random.get("law") if isinstance(random, dict) else None
+    if isinstance(law, dict):
+        model, law_ns = next(iter(law)), floor.taken_off(first.found_ns.astype(np.float64))
+    else:
+        model, law_ns = "constant", np.array([number(element, "time_ns")], dtype=np.float64)
     documents = [{"delay": delay_part(piece.found_ns, 0)} for piece in (first, second)]
     compared = compare_fingerprints(documents[:1], documents[1:])
     expected_ns = np.add.outer(law_ns, second.bare_ns)
@@ -254,8 +257,8 @@ def _again(patience: Patience, delay: Delay, first: Piece) -> Iterator[Figure]:
         )
 
 
-def _quantiles(*values_ns: NDArray[Any]) -> Iterator[tuple[float, ...]]:
-    """Yield each share with the quantile of each of some values."""
+def _quantiles(*values_ns: NDArray[np.float64] | NDArray[np.int64]) -> Iterator[tuple[float, ...]]:
+    """Yield each share with its quantile of each array."""
     for share in SHARES:
         yield share, *(float(np.quantile(each, share)) for each in values_ns)
 

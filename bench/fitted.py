@@ -1,26 +1,27 @@
-"""The way back: what `crosswind conditions from` makes of a measurement, to be measured again."""
+"""The condition that `crosswind conditions from` makes of a measurement, for a second measurement."""
 
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from crosswind.fingerprint.fit.fitted_condition import condition_from
+from crosswind.fingerprint.fit.floor import Floor
 from crosswind.spec.document import parse_document
+from crosswind.spec.resolved import Places
 from crosswind.spec.setup import setup_of
 
-# It neither limits nor delays: the condition alone does.
+# The network itself neither limits nor delays; only the condition does.
 _NETWORK = b"topology: {hosts: 2, uplink: {rate: unlimited, delay: 0us}, nodes: {n0: h0, n1: h1}}"
 
 
-def fitted_places(content: bytes, **reading: Any) -> dict[str, Any]:
-    """Return the elements, by place, of the condition that fits a file, read as any that a user writes.
+def fitted_places(content: bytes, floor: Floor | None = None) -> Places:
+    """Return the elements, by place, of the condition that fits a file.
 
     Args:
         content: of a fingerprint or a trace.
-        reading: as `condition_from` takes it.
-    Raises: NoFit: no model fits the measurement.
+        floor: of delays, as `condition_from` takes it.
+    Raises: NoFit: no condition fits the measurement.
     """
-    made = condition_from("measured", content, "measured", **reading)
+    made = condition_from("measured", content, "measured", floor=floor)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "measured.yaml"
         file.write_text(made.text)

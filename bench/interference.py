@@ -1,4 +1,4 @@
-"""Ghosts against real iperf3 in the same condition: offered, carried, dropped, and what a bystander waits.
+"""Ghosts and real iperf3 in the same condition: offered, carried, dropped, and the delay of other packets.
 
 `python -m bench.interference [ROUNDS [NETWORK ...]]` prints one JSON line for each figure of each kind of
 interference: paced ghosts, which never back off, ghosts over tcp, and real processes. Kinds alternate within

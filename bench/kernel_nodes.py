@@ -23,7 +23,7 @@ NO_INTERFACE = bytes(16)  # struct ifinfomsg
 
 
 def main(number: int) -> None:
-    """Make so many nodes, end them, and print how long both took."""
+    """Make `number` nodes, end them, and print the time of both."""
     _own_network()
     began = time.monotonic()
     ready, there = os.pipe()

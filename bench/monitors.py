@@ -1,11 +1,11 @@
-"""What monitors on every packet cost: one TCP stream with and without them, in turns."""
+"""The cost of monitors on every packet: one TCP stream with and without them, in turns."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from bench.figures import Figure, figure
 from bench.throughput import BUFFER_BYTES, TEN_GIGABIT, goodput, stream
 from crosswind.probe.pairs import over_fabric
+from crosswind.spec.resolved import SentElement
 from crosswind.testbed.plain import plain_fabric
 
 ENGINE = (
@@ -21,7 +21,7 @@ def monitors(rounds: int) -> Iterator[Figure]:
         ratios = []
         for number in range(rounds):
             rates = {}
-            # In turns, so that what the machine does besides falls on both alike.
+            # In turns, so that other work on the machine affects both.
             for watched in (True, False) if number % 2 else (False, True):
                 places = {"link": [_monitor(what)]} if watched else None
                 spec = plain_fabric(
@@ -35,6 +35,6 @@ def monitors(rounds: int) -> Iterator[Figure]:
         yield figure(f"TCP goodput with monitors of {title}, against none", "ratio", ratios, "at least 0.95")
 
 
-def _monitor(what: Sequence[str]) -> dict[str, Any]:
+def _monitor(what: Sequence[str]) -> SentElement:
     parameters = {"what": list(what), "window_ns": 1_000_000, "burst_gap_ns": 100}
     return {"monitor": {**parameters, "match": {}, "start": {"after_ns": 0}}}

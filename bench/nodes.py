@@ -1,4 +1,4 @@
-"""How long nodes take to come up and go, and what an idle emulator uses."""
+"""The time to make and end nodes, and the CPU time of an idle emulator."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ NODES = 1000
 
 
 def hosts(rounds: int) -> Iterator[Figure]:
-    """Yield four hosts up and down, and what an idle emulator uses."""
+    """Yield the times of four hosts up and down, and the CPU share of an idle emulator."""
     ups, downs, idle = [], [], []
     for _ in range(rounds + 2):
         with Agent() as agent, tempfile.TemporaryDirectory() as folder:
@@ -40,7 +40,7 @@ def hosts(rounds: int) -> Iterator[Figure]:
 
 
 def nodes(rounds: int) -> Iterator[Figure]:
-    """Yield a thousand nodes up and down, beside what the kernel takes for them by itself."""
+    """Yield the times of a thousand nodes up and down, next to those of the kernel alone."""
     ups, downs = [], []
     kernel: list[dict[str, float]] = []
     spec = plain_fabric([f"n{number}" for number in range(NODES)])

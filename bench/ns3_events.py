@@ -1,7 +1,7 @@
-"""Events a second in ns-3 from PyPI, from C++ as its own models are; run by the Python that has it.
+"""Events per second in ns-3 from PyPI, measured in C++ like its own models.
 
-Each pending event schedules itself again after a time of its own, as in `events_per_second` of
-crates/engine/src/agenda.rs.
+The Python with ns-3 runs this file. Each pending event schedules itself again after its own time, as in
+`events_per_second` of crates/engine/src/agenda.rs.
 """
 
 from ns import ns

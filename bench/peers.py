@@ -16,7 +16,7 @@ import numpy as np
 
 from bench import transfer
 from bench.delay import paced_us
-from bench.figures import Figure, figure, skipped
+from bench.figures import Figure, Skipped, figure, skipped
 from bench.throughput import TRANSFER_S, stream
 from crosswind.probe.pairs import over_fabric
 from crosswind.probe.single_packets import Probes, probe_bare, probe_fabric, read_probes
@@ -28,21 +28,21 @@ RATTAN_VERSION = "0.1.1"
 INSTALL_S = 1800
 DELAY_US = 10_000
 RATES_PER_S = (1000, 10_000)
-# Rising; the highest that loses nothing is the figure.
+# Ascending; the figure is the highest rate without loss.
 LOSSLESS_PER_S = (20_000, 50_000, 75_000, 100_000, 150_000, 200_000)
-# At both: by default a machine allows a window of about 3 MB, which is 1 Gbit/s over 20 ms whatever the link.
+# At both ends: the default window is about 3 MB, which limits any link to 1 Gbit/s over 20 ms.
 SOCKET_BUFFER_BYTES = 64 << 20
-# Below it an error is the clock's own; a ratio to nothing says nothing.
+# Smaller errors are those of the clock, and a ratio to them would have no meaning.
 ERROR_US_MIN = 0.1
 
 T = TypeVar("T")
 
 
 class Unavailable(Exception):
-    """A peer cannot be had here; the text says why."""
+    """A peer is not available here; the text has the reason."""
 
 
-def rattan(rounds: int) -> Iterator[Figure]:
+def rattan(rounds: int) -> Iterator[Figure | Skipped]:
     """Yield delay errors, lossless packet rate and TCP goodput over a 10 ms link, ours against Rattan's."""
     try:
         binary = _rattan()
@@ -138,8 +138,8 @@ def _rattan_tcp(binary: Path) -> float:
 def _over_rattan(binary: Path, receive: str, send: str, collect: Callable[[Path], T]) -> T:
     """Run a receiver and, a second later, a sender at the two ends of a 10 ms link of Rattan's.
 
-    Rattan asks both to end when one has, so the sender stays until the receiver has done its work. Everything
-    that it makes has a name; here the names are in namespaces that go with it.
+    Rattan ends both when one has ended, so the sender waits until the receiver has finished. Everything that
+    Rattan makes has a name; the names are in private namespaces, which end with it.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -156,7 +156,7 @@ def _over_rattan(binary: Path, receive: str, send: str, collect: Callable[[Path]
         private = 'mkdir -p /run/netns && mount -t tmpfs none /run/netns && exec "$@"'
         subprocess.run(
             ["unshare", "--mount", "--net", "sh", "-c", private, "sh", binary, "run", "-c", config],
-            check=False,  # It reports the sender that it ended itself as a failure.
+            check=False,  # It reports a failure, because it ends the sender itself.
             capture_output=True,
             timeout=120,
         )
@@ -169,7 +169,7 @@ def _rattan() -> Path:
     binary = root / "bin" / "rattan"
     if not binary.exists():
         if shutil.which("cargo") is None:
-            raise Unavailable("cargo, which installs it, is not here")
+            raise Unavailable("cargo, which installs it, is missing")
         _install(["cargo", "install", "rattan", "--version", RATTAN_VERSION, "--locked", "--root", str(root)])
     return binary
 
@@ -195,5 +195,5 @@ def _install(command: list[str]) -> None:
     except subprocess.TimeoutExpired:
         raise Unavailable(f"`{' '.join(command[:4])} ...` took more than {INSTALL_S} s") from None
     if done.returncode != 0:
-        last = (done.stderr.strip() or "it said nothing").splitlines()[-1]
+        last = (done.stderr.strip() or "no output").splitlines()[-1]
         raise Unavailable(f"`{' '.join(command[:4])} ...` failed: {last}")

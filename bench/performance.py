@@ -1,21 +1,20 @@
-"""Write what was measured into docs/lab/performance.md: `python -m bench.performance LINES`.
+"""Write measured figures into docs/lab/performance.md: `python -m bench.performance LINES`.
 
-LINES is what `python -m bench` printed, of all benchmarks or of some. Rows are found by their first cell, and
-those of which something was not measured stay as they are. Bold is what is worse than wanted.
+LINES is the output of `python -m bench`, for all benchmarks or for some. Rows are found by their first cell.
+A row stays as it is if any of its figures was not measured. Figures that miss their target are bold.
 
-The six rows of docs/explanation/performance.md are made from the medians on that page, so both say the same.
+The six rows of docs/explanation/performance.md are made from the medians on that page.
 """
 
-import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from bench import bucket_tails
 from bench.delay import CASES, Case
+from bench.figures import Figure
 from bench.nodes import NODES
 from bench.rates import PACED
 from crosswind.certify.live.rates import RATES_BPS
@@ -27,15 +26,13 @@ SUMMARY = DOCS / "explanation" / "performance.md"
 # The table between these lines is replaced.
 BEGIN, END = "<!-- begin: python -m bench.performance -->", "<!-- end -->"
 
-Line = Mapping[str, Any]
-
 
 @dataclass(frozen=True)
 class Cell:
-    """What a column says of some figures."""
+    """The cell of a column, made from some figures."""
 
     figures: Sequence[str]
-    text: Callable[[Sequence[Line]], str]
+    text: Callable[[Sequence[Figure]], str]
 
 
 @dataclass(frozen=True)
@@ -52,13 +49,13 @@ def measured(*figures: str, scale: float = 1) -> Cell:
 
 
 def beside(key: str, name: str) -> Cell:
-    """Return a cell with what a figure's line has under a key."""
-    return Cell([name], lambda lines: _number(lines[0][key]))
+    """Return a cell with one of the further keys of a figure."""
+    return Cell([name], lambda lines: _number(lines[0].number(key)))
 
 
-def updated(page: str, lines: Sequence[Line]) -> tuple[str, list[str]]:
-    """Return the page with what was measured, and the figures that no row of it has."""
-    found = {line["figure"]: line for line in lines if "value" in line}
+def updated(page: str, lines: Sequence[Figure]) -> tuple[str, list[str]]:
+    """Return the page with the measured figures, and the names of figures without a row."""
+    found = {line.figure: line for line in lines}
     rows = {row.what: row for row in ROWS}
     used: set[str] = set()
     text = []
@@ -105,29 +102,29 @@ def summarised(summary: str, page: str) -> str:
 
 
 def _medians(cell: str) -> list[float]:
-    """Return the numbers of a cell that stand outside of brackets.
+    """Return the numbers of a cell that are not in brackets.
 
-    Raises: ValueError: there are none, or something else stands there.
+    Raises: ValueError: there are none, or there is other text.
     """
     bare = re.sub(r"\[[^]]*\]|\([^)]*\)|\*", "", cell)
     return [float(number.replace(",", "")) for number in bare.split(", ")]
 
 
-def _value(line: Line, scale: float) -> str:
-    value, interval = line["value"], line["interval"]
-    low, high = interval or (line["min"], line["max"])
+def _value(line: Figure, scale: float) -> str:
+    value, interval = line.value, line.interval
+    low, high = interval or (line.min, line.max)
     around = f"[{_number(low * scale)}, {_number(high * scale)}]" if interval else _range([low, high], scale)
-    if line["rounds"] == 1:
+    if line.rounds == 1:
         return _bold(_number(value * scale), _worse(line))
     return f"{_bold(_number(value * scale), _worse(line))} {around if interval else f'({around})'}"
 
 
-def _worse(line: Line) -> bool:
-    wanted = re.match(r"(at most |at least |below |under )?([\d.]+)", line["wanted"] or "")
+def _worse(line: Figure) -> bool:
+    wanted = re.match(r"(at most |at least |below |under )?([\d.]+)", line.wanted or "")
     if not wanted:
         return False
     bound = float(wanted[2])
-    return bool(line["value"] < bound if wanted[1] == "at least " else line["value"] > bound)
+    return bool(line.value < bound if wanted[1] == "at least " else line.value > bound)
 
 
 def _range(values: Sequence[float], scale: float = 1) -> str:
@@ -135,8 +132,10 @@ def _range(values: Sequence[float], scale: float = 1) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _number(value: float) -> str:
-    """Return three digits that count, all of those before the point, and no negative zero."""
+def _number(value: float | None) -> str:
+    """Return a number with three significant digits, all digits before the point, and no negative zero."""
+    if value is None:
+        return "unknown"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{float(f'{value:.3g}') + 0.0:g}"
 
 
@@ -151,9 +150,9 @@ def _case(case: Case) -> str:
 def _delay(p: str, cases: Sequence[Case]) -> dict[int, Cell]:
     names = [f"added one-way delay error {p}, {_case(case)}" for case in cases]
 
-    def controls(lines: Sequence[Line]) -> str:
+    def controls(lines: Sequence[Figure]) -> str:
         paced, ledger = (
-            _range([line[key] for line in lines])
+            _range([line.number(key) or 0.0 for line in lines])
             for key in ("paced_over_bare_veth_us", "left_late_by_the_ledger_us")
         )
         return f"{paced} paced over a bare pair; {ledger} by the ledger"
@@ -188,10 +187,11 @@ def _bucket(rate_bps: int) -> Row:
 def _rattan(p: str, kpps: int) -> Row:
     name = f"Rattan's delay error {p} over ours, 10 ms link, {kpps} kpps"
 
-    def errors(lines: Sequence[Line]) -> str:
+    def errors(lines: Sequence[Figure]) -> str:
         (line,) = lines
-        ours, theirs = _range(line["ours_us"]), _range(line["rattan_us"])
-        return f"{ours} and {theirs} us; {_number(line['paced_over_bare_veth_us'])} us paced over a bare pair"
+        ours, theirs = _range(line.numbers("ours_us")), _range(line.numbers("rattan_us"))
+        paced = _number(line.number("paced_over_bare_veth_us"))
+        return f"{ours} and {theirs} us; {paced} us paced over a bare pair"
 
     return Row(
         f"against Rattan 0.1.1, 10 ms link: error {p} at {kpps} kpps",
@@ -200,8 +200,8 @@ def _rattan(p: str, kpps: int) -> Row:
 
 
 def _both(name: str, ours: str, theirs: str, unit: str) -> Cell:
-    def ranges(lines: Sequence[Line]) -> str:
-        return f"{_range(lines[0][ours])} and {_range(lines[0][theirs])} {unit}"
+    def ranges(lines: Sequence[Figure]) -> str:
+        return f"{_range(lines[0].numbers(ours))} and {_range(lines[0].numbers(theirs))} {unit}"
 
     return Cell([name], ranges)
 
@@ -209,8 +209,8 @@ def _both(name: str, ours: str, theirs: str, unit: str) -> Cell:
 def _nodes(way: str) -> Row:
     name = f"{NODES} nodes {way}"
 
-    def kernel(lines: Sequence[Line]) -> str:
-        alone = _range(lines[0]["kernel_alone_s"])
+    def kernel(lines: Sequence[Figure]) -> str:
+        alone = _range(lines[0].numbers("kernel_alone_s"))
         return f"the kernel alone, namespaces and veth pairs, in the same rounds: {alone} s"
 
     return Row(f"1,000 nodes {way}", {2: measured(name), 3: Cell([name], kernel)})
@@ -233,8 +233,8 @@ FORWARDED = [
 CHANGING = [f"throughput lost by a capacity that changes every 1 ms, {at} Gbit/s" for at in (1, 10)]
 
 
-def _one_level(lines: Sequence[Line]) -> str:
-    lost = ", ".join(_range(line["lost_by_one_level"]) for line in lines)
+def _one_level(lines: Sequence[Figure]) -> str:
+    lost = ", ".join(_range(line.numbers("lost_by_one_level")) for line in lines)
     return f"that a process drives the link at all, so that each departure is an event, costs {lost}"
 
 
@@ -270,7 +270,7 @@ ROWS = (
         "one TCP stream through an unlimited link, share of a bare veth pair",
         {
             2: measured(f"{UNLIMITED} against bare veth"),
-            3: Cell([UNLIMITED], lambda lines: f"bare: {_range(lines[0]['bare_gbps'])} Gbit/s"),
+            3: Cell([UNLIMITED], lambda lines: f"bare: {_range(lines[0].numbers('bare_gbps'))} Gbit/s"),
         },
     ),
     Row(
@@ -354,17 +354,20 @@ SHORT = (
 )
 
 
-def _domains(line: Line) -> str:
-    one, two = zip(*line["packets_per_s"], strict=True)
+def _domains(line: Figure) -> str:
+    one, two = line.numbers("packets_per_s_in_one"), line.numbers("packets_per_s_in_two")
     return f"{_range(one, 1e-6)} in one, {_range(two, 1e-6)} in two"
 
 
-def _ns3(lines: Sequence[Line]) -> str:
-    return ", ".join(_range(line["ns3_per_s"], 1e-6) if line["ns3_per_s"] else "not here" for line in lines)
+def _ns3(lines: Sequence[Figure]) -> str:
+    rates = [line.numbers("ns3_per_s") for line in lines]
+    return ", ".join(_range(each, 1e-6) if each else "not here" for each in rates)
 
 
 if __name__ == "__main__":
-    printed = [json.loads(line) for line in Path(sys.argv[1]).read_text().splitlines() if line[:1] == "{"]
+    text = Path(sys.argv[1]).read_text().splitlines()
+    # Lines of figures that were skipped have no value.
+    printed = [Figure.model_validate_json(line) for line in text if line[:1] == "{" and '"value"' in line]
     page, without_row = updated(PAGE.read_text(encoding="utf-8"), printed)
     PAGE.write_text(page, encoding="utf-8")
     SUMMARY.write_text(summarised(SUMMARY.read_text(encoding="utf-8"), page), encoding="utf-8")

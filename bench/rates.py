@@ -16,11 +16,10 @@ from crosswind.spec import FabricSpec
 from crosswind.testbed.plain import plain_fabric
 from crosswind.text.quantities import rate_text
 
-# tbf counts the Ethernet header with every packet; of what it is told here, IP bytes remain.
+# tbf counts the Ethernet header of every packet, so its parameters include it.
 TBF_BYTES = IP_BYTES + 14
 DURATION_S = {1_000_000: 1.0}
-# Without any bucket: a program that spins for the instant of each packet, and catches up where the machine
-# has stood still.
+# Without a bucket: a program that spins until the instant of each packet, and catches up after a stall.
 PACED = "paced by its sender over bare veth"
 # Twice what a system call that sends takes: where a packet lasts less, the program sends several in a call.
 CALL_S = 5e-6

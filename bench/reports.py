@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from bench.coverage import RARE, Law, Values, autocorrelated, drifting, in_order, lognormal, stepping
+from bench.coverage import RARE, Distribution, Values, autocorrelated, drifting, in_order, lognormal, stepping
 from bench.figures import Figure, figure
 from crosswind.stats import guard, guard_together, holm, mann_whitney
 
@@ -31,7 +31,7 @@ def slower(generator: np.random.Generator, n: int) -> Values:
     return 1.3 * lognormal(generator, n)
 
 
-LEAKS: dict[str, Law] = {
+LEAKS: dict[str, Distribution] = {
     "like neighbours": autocorrelated,
     "a drift": drifting,
     "a step": stepping,
@@ -71,7 +71,7 @@ def reports(rounds: int) -> Iterator[Figure]:
 
 
 def _figure(
-    name: str, wanted: str | None, laws: list[Law], n: int, found: Found, alone: Found, rounds: int
+    name: str, wanted: str | None, laws: list[Distribution], n: int, found: Found, alone: Found, rounds: int
 ) -> Figure:
     """Return a share of reports in per cent, of conditions judged together and of each judged alone."""
     shares: list[tuple[float, float]] = []

@@ -1,7 +1,7 @@
-"""How late the kernel ends sleeps, without any packet: the control of an emulator that sleeps.
+"""The lateness of the kernel's sleeps without any packet: the control of an emulator that sleeps.
 
-`sleeps.py COUNT MICROSECONDS` prints how late each was in us, as JSON. Like the emulator it has exact timers
-and, where it may, precedence.
+`sleeps.py COUNT MICROSECONDS` prints the lateness of each in us, as JSON. Like the emulator it uses exact
+timers and, where permitted, real-time priority.
 """
 
 import ctypes
@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 PR_SET_TIMERSLACK = 29  # linux/prctl.h
-# The emulator ends its sleeps so early that one in forty is late (crates/emulator/src/waking.rs).
+# The emulator ends its sleeps early enough that one in forty is late (crates/emulator/src/waking.rs).
 MARGIN = 0.975
 
 
 def late_us(count: int, sleep_us: int) -> NDArray[np.float64]:
-    """Return by how much each of so many sleeps was too long, shape (count,)."""
+    """Return the lateness of each of `count` sleeps in us, shape (count,)."""
     script = [sys.executable, __file__, str(count), str(sleep_us)]
     done = subprocess.run(script, check=True, capture_output=True, text=True)
     return np.array(json.loads(done.stdout))

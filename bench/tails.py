@@ -1,7 +1,6 @@
-"""Pictures of how often something is late by more than so many microseconds, each with its control.
+"""Pictures of the distribution of lateness, each with its control.
 
-Both axes are logarithmic. A panel's first curve is the control; a line across it may mark what is
-wanted.
+Both axes are logarithmic. The first curve of a panel is the control; a vertical line can mark a target.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +27,7 @@ class Panel:
 
     Attributes:
         curves: values in us by name, two to five; each array has shape (n,), and the first is the control.
-        mark: where a line stands in us, and what it says.
+        mark: place of a vertical line in us, and its label.
     """
 
     title: str
@@ -37,7 +36,7 @@ class Panel:
 
 
 def drawn(title: str, panels: Sequence[Panel], across: str) -> str:
-    """Return the picture as SVG; `across` says what the microseconds are."""
+    """Return the picture as SVG; `across` is the label of the horizontal axis."""
     width = (WIDTH - LEFT - RIGHT - BETWEEN * (len(panels) - 1)) / len(panels)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"'

@@ -12,8 +12,8 @@ from crosswind.testbed.plain import plain_fabric
 
 TRANSFER_S = 3
 TEN_GIGABIT = 10_000_000_000
-# More than the connection's own window, so that CUBIC's answer to losses is not what is measured; and as much
-# in its sockets, because sender and receiver share a processor for slices of 3 ms.
+# More than the connection's own window, so that CUBIC's reaction to losses is not measured. Sockets have the
+# same size, because sender and receiver share a core in slices of 3 ms.
 BUFFER_BYTES = 16 << 20
 
 
@@ -61,5 +61,5 @@ def stream() -> Task:
 
 
 def goodput(folder: Path) -> float:
-    """Return what the receiver of a stream wrote down, in bit/s."""
+    """Return the goodput that the receiver of a stream measured, in bit/s."""
     return float((folder / "goodput").read_text())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 PORT = 5001
 WRITE_BYTES = 256 * 1024
-# Slow start is no part of the rate that a connection reaches, as with iperf3's --omit.
+# Slow start is left out of the rate, as with iperf3's --omit.
 OMITTED_S = 0.5
 
 
@@ -27,7 +27,7 @@ def receive(address: str, out: Path) -> None:
 
 
 def send(address: str, seconds: float) -> None:
-    """Connect and write for so many seconds."""
+    """Connect and write for this number of seconds."""
     connection = socket.create_connection((address, PORT), timeout=10)
     payload = bytes(WRITE_BYTES)
     until = time.monotonic() + seconds

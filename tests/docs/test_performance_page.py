@@ -1,17 +1,17 @@
 """What benchmarks print finds its row on the page of what was measured."""
 
-from typing import Any
-
 import pytest
+from pydantic import JsonValue
 
+from bench.figures import Figure
 from bench.performance import PAGE, ROWS, SHORT, SUMMARY, Row, summarised, updated
 
 TEXT = PAGE.read_text(encoding="utf-8")
 
 
-def line(name: str, **others: Any) -> dict[str, Any]:
-    plain = {"value": 20.0, "interval": [10.0, 30.0], "min": 5.0, "max": 1234.0, "rounds": 6, "wanted": None}
-    return {"figure": name, **plain, **others}
+def line(name: str, **others: JsonValue) -> Figure:
+    plain = {"value": 20.0, "interval": (10.0, 30.0), "min": 5.0, "max": 1234.0, "rounds": 6, "wanted": None}
+    return Figure.model_validate({"figure": name, "unit": "", **plain, **others})
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.what)

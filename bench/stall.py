@@ -1,4 +1,4 @@
-"""How long this machine stood still at the worst: what a thread slept longer than it had asked for."""
+"""The longest stall of this machine: the time by which a sleeping thread woke up too late."""
 
 import os
 import threading
@@ -6,12 +6,12 @@ import time
 from types import TracebackType
 from typing import Self
 
-# Often enough to see a standstill, and seldom enough to cost a hundredth of a processor.
+# Short enough to detect stalls, and long enough to use 1 % of a CPU.
 STEP_S = 0.002
 
 
-class Standstill:
-    """Looks at the clock while the block runs; `longest_s` then says how long it did not get to."""
+class Stalls:
+    """Watches the clock while the block runs; `longest_s` is then the longest stall."""
 
     def __init__(self) -> None:
         self.longest_s = 0.0
@@ -29,7 +29,8 @@ class Standstill:
         self._thread.join()
 
     def _look(self) -> None:
-        # Of this thread alone: the last processor is the emulator's, and what wakes there would make it late.
+        # This thread must not run on the last CPU, which is the emulator's, because it would delay the
+        # emulator.
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:-1] or os.sched_getaffinity(0))
         while not self._ends.is_set():
             before_s = time.monotonic()
