@@ -1,7 +1,7 @@
 """Conditions, experiments and published figures that come with Crosswind, as YAML files.
 
-A name is the path below `conditions`, `experiments` or `published`, without the suffix. Each header says
-what it models, its source, and what differs from it. Adding one is adding a file.
+A name is the path below `conditions`, `experiments` or `published`, without the suffix. The header of a file
+has what it models, its source, and the differences from it. A new file is a new entry.
 """
 
 from __future__ import annotations

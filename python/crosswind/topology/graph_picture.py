@@ -14,8 +14,8 @@ HOST_HEIGHT_PX = 40
 GAP_PX = 12
 HEAD_PX = 72
 TIER_PX = 150
-HOSTS_SHOWN = 8  # Of a switch, one below the other or side by side.
-LABELS_MAX = 24  # With more links their words would cover each other; a pointer still shows them.
+HOSTS_SHOWN = 8  # Per switch, in a column or in a row.
+LABELS_MAX = 24  # With more links the labels would overlap; the pointer still shows them.
 
 
 def graph_picture(network: Network) -> str:
@@ -23,11 +23,11 @@ def graph_picture(network: Network) -> str:
     found = layout(network)
     boxes = {switch: _hosts(network, switch) for switch in network.switches}
     room = max(_width(switch, boxes[switch]) for switch in network.switches)
-    # Switches that are spread out need the room of a few side by side.
+    # Switches without tiers need the width of a few side by side.
     across, down = found.rows or (round(len(network.switches) ** 0.5) + 2, 0)
     width = max(across * (room + GAP_PX) + 2 * MARGIN_PX, title_width(network))
     tall = TIER_PX * (down - 1) if found.rows else 0.5 * width
-    # The middle of the switch that is farthest to the left, and how far those in tiers may be apart.
+    # The middle of the leftmost switch, and the largest distance between switches in tiers.
     left = MARGIN_PX if found.rows else MARGIN_PX + room / 2
     svg = titled(network, width, HEAD_PX + tall + SWITCH_HEIGHT_PX + HOST_HEIGHT_PX + 2 * GAP_PX + MARGIN_PX)
     at = {
@@ -41,7 +41,7 @@ def graph_picture(network: Network) -> str:
 
 
 def _hosts(network: Network, switch: str) -> list[tuple[str, str]]:
-    """Return name and nodes of the hosts that are drawn, with what is left out as the last."""
+    """Return name and nodes of the hosts that are drawn; the last entry is the number of the others."""
     hosts = network.hosts_on(switch)
     found = [(host, host_words(network, host)) for host in hosts[:HOSTS_SHOWN]]
     more = len(hosts) - HOSTS_SHOWN
@@ -61,17 +61,17 @@ def _trunks(svg: Svg, network: Network, at: dict[str, tuple[float, float]]) -> N
     for link, back in links:
         (x1, y1), (x2, y2) = at[link.source], at[link.target]
         svg.line(x1, y1, x2, y2, "trunk", f"{link.source} - {link.target}: {links_words(link, back)}")
-    # Where all are alike the first line says it.
+    # If all links are equal, the first line has their values.
     if len({links_words(link, back) for link, back in links}) == 1 or len(links) > LABELS_MAX:
         return
     for number, (link, _) in enumerate(links):
         (x1, y1), (x2, y2) = at[link.source], at[link.target]
-        along = (0.5, 0.4, 0.6)[number % 3]  # Links that cross in their middles have their words apart.
+        along = (0.5, 0.4, 0.6)[number % 3]  # Links that cross in the middle have labels at different places.
         svg.text(x1 + along * (x2 - x1), y1 + along * (y2 - y1) + 4, link_words(link), "soft label")
 
 
 def _each_once(network: Network) -> Iterator[tuple[Link, Link | None]]:
-    """Yield each link with its other direction, once for both."""
+    """Yield each link once, together with its other direction."""
     seen: set[str] = set()
     for link in network.trunks:
         if link.name in seen:

@@ -1,4 +1,4 @@
-"""Where switches stand in a picture: in tiers, as data centres are drawn, or spread out by distance."""
+"""The places of switches in a picture: in tiers, as data centres are drawn, or by their distances."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _neighbours(network: Network) -> dict[str, list[str]]:
 
 
 def _tiers(network: Network, neighbours: Mapping[str, list[str]]) -> dict[str, int]:
-    """Return how far each switch is from the nearest one that has hosts; all others beyond the last."""
+    """Return the distance of each switch from the nearest one with hosts; 1 more than the largest if none."""
     attached = {link.target for link in network.uplinks.values()}
     return _distances([switch for switch in network.switches if switch in attached], neighbours)
 
@@ -72,7 +72,7 @@ def _distances(starts: list[str], neighbours: Mapping[str, list[str]]) -> dict[s
 
 
 def _in_tiers(tiers: Mapping[str, int]) -> Places:
-    """Return places in rows: switches with hosts below, those that are farthest from them on top."""
+    """Return places in rows: switches with hosts at the bottom, the farthest ones at the top."""
     last = max(tiers.values())
     places: dict[str, tuple[float, float]] = {}
     for tier in range(last + 1):
@@ -83,7 +83,7 @@ def _in_tiers(tiers: Mapping[str, int]) -> Places:
 
 
 def _spread(network: Network, neighbours: Mapping[str, list[str]]) -> Places:
-    """Return places whose distances are like those along links: stress majorization from a circle.
+    """Return places with distances like those along links: stress majorization, starting from a circle.
 
     Source: Gansner, Koren and North 2004, "Graph Drawing by Stress Majorization".
     """

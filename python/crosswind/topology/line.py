@@ -1,4 +1,4 @@
-"""Say in one line what a network is."""
+"""Describe a network in one line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crosswind.text.quantities import rate_text, time_text
 
 
 def network_line(network: Network) -> str:
-    """Return what a network is: its form, how much of it there is, and how fast and long its links are."""
+    """Return the form of a network, its number of hosts, switches and links, and their rates and delays."""
     uplinks = [*network.uplinks.values(), *network.downlinks.values()]
     hosts = f"{_count(network.hosts, 'host')}, {_links(uplinks)}"
     trunks = network.trunks
@@ -25,7 +25,7 @@ def network_line(network: Network) -> str:
 
 
 def domains_text(domains: int | Sequence[Sequence[str]]) -> str:
-    """Return how many domains there are, and what is named in each of them."""
+    """Return the number of domains, and the names in each of them."""
     if isinstance(domains, int):
         return str(domains)
     return f"{len(domains)} ({'; '.join(', '.join(names) for names in domains)})"

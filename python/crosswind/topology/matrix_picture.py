@@ -1,4 +1,4 @@
-"""Draw zones as a table: the delay of every ordered pair, darker where it is longer, and who is there."""
+"""Draw zones as a table: the delay of every ordered pair, darker where longer, and the nodes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from crosswind.topology.words import delay_cells, host_words, matrix_heading, ot
 
 ROW_PX = 30
 GAP_PX = 3
-HEAD_PX = 92  # Of the heading's two lines.
+HEAD_PX = 92  # Height of the two lines of the heading.
 SLANT_DEGREES = -40
 NODES_SHOWN = 6
 
@@ -49,7 +49,7 @@ def matrix_picture(network: Network) -> str:
 
 
 def _columns(svg: Svg, zones: tuple[str, ...], left: float, top: float, cell_px: float) -> None:
-    """Write the names of columns, slanted where they would run into each other."""
+    """Write the names of columns, slanted where they would overlap."""
     slanted = any(len(zone) * LETTER_PX > cell_px - 6 for zone in zones)
     for column, zone in enumerate(zones):
         x, y = left + column * cell_px + (cell_px - GAP_PX) / 2, top - 8

@@ -18,7 +18,7 @@ BOLD_LETTER_PX = 7.9
 
 @dataclass
 class Svg:
-    """A picture that grows by elements."""
+    """An SVG picture to which elements are added."""
 
     width: float
     height: float
@@ -32,7 +32,7 @@ class Svg:
         )
 
     def line(self, x1: float, y1: float, x2: float, y2: float, kind: str, hint: str) -> None:
-        """Add a line; `hint` is shown where a pointer rests on it."""
+        """Add a line; `hint` is shown when the pointer is on it."""
         self.parts.append(
             f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{kind}">'
             f"<title>{escape(hint)}</title></line>"
@@ -65,24 +65,24 @@ class Svg:
 
 
 def titled(network: Network, width: float, height: float) -> Svg:
-    """Return a picture whose first line says what the network is."""
+    """Return a picture whose first line describes the network."""
     found = Svg(width, height, network_line(network))
     found.text(MARGIN_PX, MARGIN_PX + TEXT_PX, network_line(network), "head", "start")
     return found
 
 
 def title_width(network: Network) -> float:
-    """Return how wide that line is, with the margins."""
+    """Return the width of that line with the margins."""
     return len(network_line(network)) * BOLD_LETTER_PX + 2 * MARGIN_PX
 
 
 def text_width(words: str) -> float:
-    """Return about how wide a text is."""
+    """Return the approximate width of a text."""
     return len(words) * LETTER_PX
 
 
 def _style() -> str:
-    """Return the report's colours, and what they colour here."""
+    """Return the styles, with the colours of the report."""
     report = resources.files("crosswind.text").joinpath("assets/report.css").read_text(encoding="utf-8")
     colours = report.partition("* { box-sizing")[0].replace(":root:not(.printing)", ":root")
     return f"""

@@ -1,4 +1,4 @@
-"""Draw a network in a terminal: a tree of switches and hosts, zones with a table, and ways between hosts."""
+"""Draw a network in a terminal: a tree of switches and hosts, a table of zones, and paths of hosts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from crosswind.topology.words import (
 
 WAYS_SHOWN = 12
 CORNER = "from \\ to"
-HOSTS_SHOWN = 40  # Of a switch; a rack of a thousand is said in a line.
+HOSTS_SHOWN = 40  # Per switch; the rest is one line.
 
 
 def drawn(network: Network, columns: int) -> str:
@@ -38,7 +38,7 @@ def drawn(network: Network, columns: int) -> str:
 
 
 def _table(network: Network, columns: int) -> Iterator[str]:
-    """Yield the matrix of delays, and what else the links between zones have."""
+    """Yield the matrix of delays, and the other properties of links between zones."""
     unit, cells = delay_cells(network)
     zones = network.switches
     head = max(map(len, [*zones, CORNER]))
@@ -75,7 +75,7 @@ def _switches(network: Network) -> Iterator[str]:
 
 def _trunk_leaves(network: Network, switch: str) -> Iterator[tuple[str, str]]:
     if network.form == "zones":
-        return  # The table says it.
+        return  # The table has these links.
     for link in network.trunks:
         if link.source == switch:
             yield link.target, links_words(link, back_of(network, link))
@@ -93,7 +93,7 @@ def _host_leaves(network: Network, switch: str) -> Iterator[tuple[str, str]]:
 
 
 def _ways(network: Network) -> list[str]:
-    """Return the ways between hosts of a graph; those of a star and of zones are plain."""
+    """Return the paths between hosts of a graph; those of a star and of zones need no list."""
     if network.form != "graph":
         return []
     pairs = [(one, other) for one in network.hosts for other in network.hosts if one != other]

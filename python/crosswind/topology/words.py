@@ -1,4 +1,4 @@
-"""What a picture of a network says about a link, a host, a matrix."""
+"""Texts for links, hosts and matrices in a picture of a network."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))
 
 
 def link_words(link: Link) -> str:
-    """Return rate and delay of a link, and what else it does to packets."""
+    """Return rate and delay of a link, and its other effects on packets."""
     words = ["unlimited" if link.rate_bps is None else rate_text(link.rate_bps)]
     words += [time_text(link.delay_ns)] if link.delay_ns else []
     words += [f"jitter {time_text(link.jitter_ns)}"] if link.jitter_ns else []
@@ -25,12 +25,12 @@ def share_text(ppb: int) -> str:
 
 
 def host_words(network: Network, host: str) -> str:
-    """Return the nodes of a host as text; its own name where it has none."""
+    """Return the nodes of a host as text; the host's own name if it has none."""
     return ", ".join(node for node, at in network.nodes.items() if at == host) or "no node"
 
 
 def links_words(link: Link, back: Link | None) -> str:
-    """Return both directions of a link in words: once where they are the same."""
+    """Return the text for both directions of a link; once if they are equal."""
     if back is None:
         return f"{link_words(link)}, this way only"
     return link_words(link) if _alike(link, back) else f"{link_words(link)}; back {link_words(back)}"
@@ -46,19 +46,19 @@ def back_of(network: Network, link: Link) -> Link | None:
 
 
 def delay_cells(network: Network) -> tuple[str, Mapping[tuple[str, str], str]]:
-    """Return the unit that fits the delays between switches, and the number for each ordered pair."""
+    """Return a suitable unit for the delays between switches, and the number for each ordered pair."""
     longest_ns = max((link.delay_ns for link in network.trunks), default=0)
     factor, unit = next((step for step in TIME_UNITS if longest_ns >= step[0]), TIME_UNITS[-1])
     return unit, {(link.source, link.target): number_text(link.delay_ns / factor) for link in network.trunks}
 
 
 def matrix_heading(unit: str) -> str:
-    """Return what a table of delays is."""
+    """Return the heading of a table of delays."""
     return f"Delay from zone (row) to zone (column), one way, in {unit}"
 
 
 def number_text(value: float) -> str:
-    """Return a number with as many digits as a reader compares: 0.35, 7, 30.5, 142."""
+    """Return a number with about three digits: 0.35, 7, 30.5, 142."""
     return f"{value:.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"
 
 
@@ -78,6 +78,6 @@ def other_than_delay(trunks: Iterable[Link]) -> str:
 
 
 def _ends(values: Iterable[int]) -> list[int]:
-    """Return the least and the greatest value; nothing where all are zero."""
+    """Return the smallest and the largest value; nothing if all are zero."""
     found = list(values)
     return [min(found), max(found)] if any(found) else []
