@@ -1,9 +1,9 @@
-"""Write what is made from the code and committed; `--check` only says which of it is not current.
+"""Write the committed files that are generated from the code; `--check` only reports files that are outdated.
 
-Run by `make docs`. First comes python/crosswind/spec/elements.json, which is what `crosswind-simulate
-describe` prints; then the pages of docs/reference, of which some are made from that. Each is a function of
-the code and of nothing else (no clock, no machine, no width of a terminal), so that its text can be committed
-and compared. Pages that people write, such as contracts.md, are left alone.
+`make docs` runs this. First comes python/crosswind/spec/elements.json, which is the output of
+`crosswind-simulate describe`; then the pages of docs/reference, some of which are made from it. Each depends
+on the code only (not on a clock, a machine or a terminal), so that its text can be committed and compared.
+Pages that people write, such as contracts.md, are not changed.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = "docs/reference"
-# The pages are made from the files of the repository, whatever version is installed.
+# Generate from the files of the repository, not from an installed version.
 sys.path.insert(0, str(ROOT / "python"))
 
 
 def elements() -> dict[str, str]:
     """Return the text of elements.json by its path.
 
-    Raises: SystemExit: the program that describes elements is not here, or is an earlier one.
+    Raises: SystemExit: the program that describes elements is missing, or is an earlier version.
     """
     from crosswind.testbed.binaries import SIMULATE, find_binary
     from crosswind.testbed.errors import NotHere
@@ -39,7 +39,7 @@ def elements() -> dict[str, str]:
 
 
 def pages() -> dict[str, str]:
-    """Return the text of every generated page by its path. What is imported here reads elements.json."""
+    """Return the text of every generated page by its path. The imports here read elements.json."""
     from reference_pages import (
         catalogue,
         cautions,
@@ -86,7 +86,7 @@ def main(arguments: list[str]) -> int:
         for name in stale:
             changed += 1
             if arguments:
-                print(f"{name}: is not what the code says; run `make docs`", file=sys.stderr)
+                print(f"{name}: is outdated; run `make docs`", file=sys.stderr)
                 continue
             file = ROOT / name
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,15 +1,14 @@
-"""Hooks of mkdocs: files of the repository outside of docs/ as pages of the site.
+"""Hooks of mkdocs: add files of the repository outside of docs/ as pages of the site.
 
 An entry `repository/X` of the navigation is the page X of the repository; `repository/X.md` shows the text of
-another file X. Links from docs/ to these files, and back, lead to their pages, so a link holds in a checkout
-and on the site. One to a file that the navigation leaves out is broken, and mkdocs says so.
+another file X. Links between docs/ and these files lead to their pages, so they work in a checkout and on the
+site. For a link to a file that is not in the navigation, mkdocs reports an error.
 """
 
 import posixpath
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -21,7 +20,7 @@ LINK = re.compile(r"\]\((?P<target>[^)\s#:]+)(?P<fragment>#[^)\s]*)?\)")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that stand for files of the repository."""
+    """Add the pages for files of the repository."""
     for name in _entries(config.nav):
         if not name.startswith(FOLDER):
             continue
@@ -36,7 +35,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Let links that cross the border of docs/ lead to the page of the file."""
+    """Change links between docs/ and other files, so that they lead to the pages."""
     here = page.file.src_uri
 
     def on_the_site(link: re.Match[str]) -> str:
@@ -54,8 +53,8 @@ def _in_repository(uri: str) -> str:
     return uri.removeprefix(FOLDER) if uri.startswith(FOLDER) else f"docs/{uri}"
 
 
-def _entries(nav: Any) -> Iterator[str]:
-    """Yield the pages that a navigation, a list or a mapping of titles, names."""
+def _entries(nav: object) -> Iterator[str]:
+    """Yield the pages in a navigation, which is a list or a mapping by title."""
     if isinstance(nav, str):
         yield nav
     elif nav:

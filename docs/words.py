@@ -1,11 +1,14 @@
-"""Words that plain English does without: prints each place that has one, and fails if there is any.
+"""Find words that plain English does without: print each place that has one, and fail if there is any.
 
-It reads what people read: Markdown, the report's templates, and strings of Python files, with docstrings.
+It reads what people read: Markdown, the report's templates, and of Python files the strings (with docstrings)
+and the comments.
 """
 
 import ast
+import io
 import re
 import sys
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,7 +34,7 @@ CODE = re.compile(r"{[{%].*?[%}]}|^( *)```.*?^\1```$|`[^`\n]+`|\]\([^)\s]+\)", r
 NAMES = re.compile(r"`[^`\n]*`|^ +\w+(, \w+)*: ", re.MULTILINE)
 
 ROOT = Path(__file__).parents[1]
-# What has been rewritten so far; it grows until it is everything.
+# Files and folders that are checked; the list grows until it is everything.
 READ = (
     "README.md",
     "CONTRIBUTING.md",
@@ -63,7 +66,7 @@ READ = (
 
 
 def texts(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield what people read in a file, each with its first line."""
+    """Yield the text that people read in a file, each piece with the number of its first line."""
     source = path.read_text(encoding="utf-8")
     if path.suffix != ".py":
         # Code names what it likes: that of a template, blocks and spans of Markdown, targets of links.
@@ -77,7 +80,7 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def main() -> int:
-    """Print every place and return how the process shall end."""
+    """Print every place and return the exit status."""
     files = [file for name in READ for file in ([ROOT / name, *(ROOT / name).rglob("*")])]
     found = [
         f"{file.relative_to(ROOT)}:{line}: {match.group()!r}: say {INSTEAD[words]}"

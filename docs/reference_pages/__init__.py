@@ -1,1 +1,1 @@
-"""The pages of the reference that are made from the code, one module per page (see docs/generate.py)."""
+"""The pages of the reference that are generated from the code, one module per page (see docs/generate.py)."""

@@ -1,4 +1,4 @@
-"""docs/reference/elements.md: elements, from elements.json and the heads of the engine's modules."""
+"""docs/reference/elements.md: elements, from elements.json and the headers of the engine's modules."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ text of each section is the head of the module that does the work."""
 
 _TCP = ("sender", "window", "rtt", "receiver")
 
-# What stands behind elements in modules of their own: the section of each, by the element that it follows.
-# Modules are paths in the engine's source, or from the root where they begin with `crates/`. A section that
-# has the title of a part of the element's parameters is that part's.
+# Further sections about elements from other modules, by the element that they follow. Modules are paths in
+# the engine's source, or from the root where they begin with `crates/`. A section with the title of a part of
+# the element's parameters belongs to that part.
 _BEHIND: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "police": {"token bucket": ("meter/token_bucket.rs",)},
     "credit": {"two speeds": ("shaper/two_speed.rs",), "Loop": ("shaper/credit_loop.rs",)},
@@ -81,7 +81,7 @@ def page() -> str:
     """Return the page."""
     sections = [section for kind in KINDS.values() for section in _sections(kind)]
     sections += [_section(title, _heads(modules)) for title, modules in _NO_ELEMENTS.items()]
-    # What several elements have in common, such as what a queue drops, stands behind the last of them.
+    # A section that several elements share, such as drop policies, comes after the last of them.
     once = list(dict.fromkeys(reversed(sections)))[::-1]
     return markdown.page(
         "Elements",
@@ -92,7 +92,7 @@ def page() -> str:
 
 
 def _sections(kind: ElementKind) -> Iterator[str]:
-    """Yield the sections of one element: itself, the parts of its parameters, and what stands behind it."""
+    """Yield the sections of one element: itself, the parts of its parameters, and further sections."""
     description = kind.description
     yield _section(
         description.kind, [keys_table(kind.model), *_in_short(description.kind), *_manual(description)]

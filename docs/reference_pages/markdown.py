@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 
 def page(title: str, source: str, *parts: str) -> str:
-    """Return a page: its title, a note on what it is made from, and its parts with blank lines between."""
+    """Return a page: title, a note about its source, and parts with blank lines between them."""
     note = f"<!-- Generated from {source} by `make docs`: change it there. -->"
     return "\n\n".join([f"# {title}", note, *(part for part in parts if part)]) + "\n"
 

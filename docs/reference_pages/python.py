@@ -1,4 +1,4 @@
-"""docs/reference/python.md: what `import crosswind` gives, from the docstrings of its public names."""
+"""docs/reference/python.md: the public names of `import crosswind`, from their docstrings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from reference_pages import markdown
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-# In the order in which a reader meets them. A public name that is in none of these fails the build.
+# In reading order. The build fails if a public name is missing here.
 _SECTIONS = {
     "Results": ("load", "LoadedRun", "Monitors", "Summary", "ConditionSummary", "Interval", "Surface"),
     "Runs": ("run", "RunNotWhole", "compare", "RunComparison", "Compared", "RatioInterval"),
@@ -54,7 +54,7 @@ def _entry(name: str) -> str:
     if not inspect.isclass(value):
         return "\n\n".join([*parts, _signature(name, value), *_text(inspect.getdoc(value) or "")])
     text = inspect.getdoc(value) or ""
-    # Other classes are made by Crosswind alone.
+    # Only Crosswind makes instances of other classes.
     if "\nArgs:" in text:
         parts.append(_signature(name, value))
     parts += _text(text)
@@ -75,7 +75,7 @@ def _entry(name: str) -> str:
 
 
 def _fields(kind: type[DataclassInstance]) -> str:
-    """Return the fields of a dataclass, each with the comment behind it."""
+    """Return the fields of a dataclass, each with its trailing comment."""
     source = inspect.getsource(kind)
     rows = []
     for field in dataclasses.fields(kind):
@@ -87,7 +87,7 @@ def _fields(kind: type[DataclassInstance]) -> str:
 
 
 def _members(kind: type) -> Iterator[tuple[str, Callable[..., object] | property | cached_property[object]]]:
-    """Yield the public methods and properties that a class has itself, in the order of the code."""
+    """Yield the public methods and properties of a class itself, in the order of the code."""
     for name, value in vars(kind).items():
         if not name.startswith("_") and (
             inspect.isfunction(value) or isinstance(value, property | cached_property)
@@ -96,11 +96,11 @@ def _members(kind: type) -> Iterator[tuple[str, Callable[..., object] | property
 
 
 def _signature(name: str, value: Callable[..., object]) -> str:
-    """Return a signature as a block of code, an argument a line where it is long."""
+    """Return a signature as a block of code; a long one has one argument per line."""
     signature = inspect.signature(value)
     parameters = [parameter for parameter in signature.parameters.values() if parameter.name != "self"]
     returned = signature.return_annotation
-    # A class has none, and the annotation of a constructor says nothing.
+    # A class has no return annotation, and that of a constructor is not useful.
     end = "" if inspect.isclass(value) or returned is inspect.Signature.empty else f" -> {_type(returned)}"
     shown = _shown(parameters)
     line = f"{name}({', '.join(shown)}){end}"
@@ -110,7 +110,7 @@ def _signature(name: str, value: Callable[..., object]) -> str:
 
 
 def _shown(parameters: list[inspect.Parameter]) -> list[str]:
-    """Return the arguments as code has them, with the star in front of those that need their names."""
+    """Return the arguments as in code, with a star before keyword-only arguments."""
     shown: list[str] = []
     for parameter in parameters:
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY and "*" not in shown:
@@ -123,13 +123,13 @@ def _shown(parameters: list[inspect.Parameter]) -> list[str]:
 
 
 def _type(annotation: object) -> str:
-    """Return an annotation as code has it, without the modules of Crosswind and of common types."""
+    """Return an annotation as in code, without the modules of Crosswind and of common types."""
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
     return re.sub(r"\b(?:crosswind\.(?:\w+\.)*|typing\.|pathlib\.|collections\.abc\.)(?=\w)", "", text)
 
 
 def _default(value: object) -> str:
-    # The one constant of `subprocess` that stands for a stream.
+    # The only default that is a constant of `subprocess`.
     return "DEVNULL" if value == -3 else repr(value)
 
 

@@ -22,7 +22,7 @@ def page() -> str:
     sections = []
     for name in verbs():
         command = group.get_command(context, name)
-        assert command is not None  # `verbs` lists what there is.
+        assert command is not None  # `verbs` lists only existing commands.
         sections.append(_section(command, f"crosswind {name}", "##"))
     return markdown.page("Verbs", "python/crosswind/cli", _INTRODUCTION, *sections)
 

@@ -27,7 +27,6 @@ class Claim:
         measured: in `unit`; None where it could not be measured.
         bound: in `unit`; None where nothing could be measured.
         because: the source of the bound, one sentence.
-        remark: why the claim is undecided, or what else was measured; may be empty.
         details: further figures by name, in the unit that the name ends with.
     """
 
@@ -39,7 +38,7 @@ class Claim:
     unit: str
     because: str
     decision: Decision
-    remark: str = ""
+    remark: str = ""  # Why the claim is undecided, or what else was measured.
     details: Mapping[str, float | None] = field(default_factory=dict)
 
 

@@ -66,7 +66,7 @@ def available_congestion_controls() -> list[str]:
 
 def congestion_controls(available: list[str], default: str | None) -> Finding:
     """Judge whether nodes can have the congestion control that experiments get when they name none."""
-    found = f"{', '.join(available) or 'none told'}; this machine's default is {default or 'not told'}"
+    found = f"{', '.join(available) or 'none reported'}; this machine's default is {default or 'unknown'}"
     if DEFAULT_CONGESTION_CONTROL not in available:
         return warning(
             "congestion control",
