@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 
-class Answer(BaseModel):
+class SimulatorAnswer(BaseModel):
     """A part of the JSON that the program prints, with the same keys; unknown keys are preserved."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True, validate_by_alias=True)
@@ -15,7 +15,7 @@ class Answer(BaseModel):
         return self.model_dump(by_alias=True, exclude_unset=True)
 
 
-class DelayQuantiles(Answer):
+class DelayQuantiles(SimulatorAnswer):
     """Quantiles of times, in ns: of the values themselves, by nearest rank."""
 
     min: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crosswind.simulation.answer import Answer, DelayQuantiles
+from crosswind.simulation.answer import DelayQuantiles, SimulatorAnswer
 
 
 class FlowTimes(DelayQuantiles):
@@ -11,7 +11,7 @@ class FlowTimes(DelayQuantiles):
     count: int
 
 
-class FlowFigures(Answer):
+class FlowFigures(SimulatorAnswer):
     """Figures of one flow, or of all flows together. Times are None where there are none.
 
     Attributes:
@@ -34,7 +34,7 @@ class FlowFigures(Answer):
     lost: dict[str, int]
 
 
-class SilenceBeforeTimeout(Answer):
+class SilenceBeforeTimeout(SimulatorAnswer):
     """A retransmission after silence.
 
     Attributes:
@@ -66,7 +66,7 @@ class CapturedFlow(FlowFigures):
     silences: list[SilenceBeforeTimeout]
 
 
-class Captured(Answer):
+class Captured(SimulatorAnswer):
     """The TCP flows of a capture.
 
     Attributes:

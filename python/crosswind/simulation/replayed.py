@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from crosswind.simulation.answer import Answer, DelayQuantiles
+from crosswind.simulation.answer import DelayQuantiles, SimulatorAnswer
 
 
-class PacketCount(Answer):
+class PacketCount(SimulatorAnswer):
     """A number of packets and their IP bytes."""
 
     packets: int
     bytes: int
 
 
-class PairTraffic(Answer):
+class PairTraffic(SimulatorAnswer):
     """The traffic from one node to another.
 
     Attributes:
@@ -36,7 +36,7 @@ class PairTraffic(Answer):
         return sum(dropped.packets for dropped in self.dropped.values())
 
 
-class ClassCounts(Answer):
+class ClassCounts(SimulatorAnswer):
     """Packets of one class at one element; `dropped` is by reason."""
 
     arrived: PacketCount
@@ -44,7 +44,7 @@ class ClassCounts(Answer):
     dropped: dict[str, PacketCount]
 
 
-class ElementCounts(Answer):
+class ElementCounts(SimulatorAnswer):
     """What one element did to packets of the application and of interference."""
 
     element: str
@@ -52,7 +52,7 @@ class ElementCounts(Answer):
     ghost: ClassCounts
 
 
-class VirtualRun(Answer):
+class VirtualRun(SimulatorAnswer):
     """A run in virtual time: by pair of nodes, and by element.
 
     Attributes:
@@ -65,7 +65,7 @@ class VirtualRun(Answer):
     elements: list[ElementCounts]
 
 
-class Agreement(Answer):
+class Agreement(SimulatorAnswer):
     """The decisions of a replay, compared with those of the live run.
 
     Attributes:
@@ -79,7 +79,7 @@ class Agreement(Answer):
     first_difference: str | None
 
 
-class Replayed(Answer):
+class Replayed(SimulatorAnswer):
     """The result of a replay.
 
     Attributes:
