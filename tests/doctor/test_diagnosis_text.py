@@ -9,7 +9,7 @@ from test_against import calibration
 
 from crosswind.doctor.calibration import RateCheck
 from crosswind.doctor.diagnosis import Diagnosis, exactness
-from crosswind.doctor.finding import Finding, Verdict, missing, ok, warning
+from crosswind.doctor.finding import Finding, FindingVerdict, missing, ok, warning
 from crosswind.doctor.text import answer, figures, print_diagnosis
 from crosswind.text.quantities import count_text, rate_text, time_text
 
@@ -78,8 +78,8 @@ def test_the_whole_diagnosis_is_plain_values_for_json() -> None:
 
 def test_a_calibration_on_a_busy_machine_says_so() -> None:
     busy = calibration(load_average=7.0)
-    assert exactness(busy, busy).verdict == Verdict.WARNING
-    assert exactness(calibration(), calibration()).verdict == Verdict.OK
+    assert exactness(busy, busy).verdict == FindingVerdict.WARNING
+    assert exactness(calibration(), calibration()).verdict == FindingVerdict.OK
 
 
 def test_when_the_kept_calibration_was_measured_is_said_and_until_when_it_holds() -> None:

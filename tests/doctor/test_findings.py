@@ -5,7 +5,7 @@ import pytest
 from crosswind.app.availability import Availability
 from crosswind.app.base import Application, Missing
 from crosswind.doctor import hardware, kernel, privileges, programs
-from crosswind.doctor.finding import Finding, Verdict, missing, ok
+from crosswind.doctor.finding import Finding, FindingVerdict, missing, ok
 
 
 def test_every_verdict_but_ok_says_what_to_do() -> None:
@@ -23,7 +23,7 @@ def test_every_verdict_but_ok_says_what_to_do() -> None:
         privileges.as_user({"user.max_user_namespaces": "0"}.get),
         programs.versions({"crosswind-agent": "1", "crosswind-load": "2"}),
     ]
-    assert all(finding.verdict != Verdict.OK and finding.remedy for finding in findings)
+    assert all(finding.verdict != FindingVerdict.OK and finding.remedy for finding in findings)
 
 
 def test_steal_is_a_share_of_all_time_and_guests_are_counted_once() -> None:
@@ -32,24 +32,24 @@ def test_steal_is_a_share_of_all_time_and_guests_are_counted_once() -> None:
 
 
 def test_one_percent_of_steal_is_still_fine() -> None:
-    assert hardware.steal("cpu 0 0 0 99 0 0 0 1 0 0\n").verdict == Verdict.OK
+    assert hardware.steal("cpu 0 0 0 99 0 0 0 1 0 0\n").verdict == FindingVerdict.OK
 
 
-@pytest.mark.parametrize(("average", "verdict"), [(1.0, Verdict.OK), (1.1, Verdict.WARNING)])
-def test_half_of_the_cores_may_be_busy(average: float, verdict: Verdict) -> None:
+@pytest.mark.parametrize(("average", "verdict"), [(1.0, FindingVerdict.OK), (1.1, FindingVerdict.WARNING)])
+def test_half_of_the_cores_may_be_busy(average: float, verdict: FindingVerdict) -> None:
     assert hardware.load(average, 2).verdict == verdict
 
 
 @pytest.mark.parametrize(
     ("release", "verdict"),
     [
-        ("5.8.18", Verdict.MISSING),
-        ("5.9.0", Verdict.OK),
-        ("5.10.0-30-amd64", Verdict.OK),
-        ("6.18-rc1", Verdict.OK),
+        ("5.8.18", FindingVerdict.MISSING),
+        ("5.9.0", FindingVerdict.OK),
+        ("5.10.0-30-amd64", FindingVerdict.OK),
+        ("6.18-rc1", FindingVerdict.OK),
     ],
 )
-def test_the_kernel_has_close_range(release: str, verdict: Verdict) -> None:
+def test_the_kernel_has_close_range(release: str, verdict: FindingVerdict) -> None:
     assert kernel.version("linux", release).verdict == verdict
 
 
@@ -64,7 +64,7 @@ def test_qdiscs_are_read_from_the_configuration_of_the_kernel() -> None:
 
 def test_what_is_for_information_only_never_warns() -> None:
     findings = [kernel.qdiscs(None), kernel.qdiscs([]), *map(kernel.bridge_filter, (None, "0", "1"))]
-    assert {finding.verdict for finding in findings} == {Verdict.OK}
+    assert {finding.verdict for finding in findings} == {FindingVerdict.OK}
 
 
 def test_root_of_a_container_is_told_which_capabilities_it_lacks() -> None:
@@ -75,11 +75,11 @@ def test_root_of_a_container_is_told_which_capabilities_it_lacks() -> None:
 
 
 def test_full_root_is_fine() -> None:
-    assert privileges.as_root("CapEff:\t000001ffffffffff\n").verdict == Verdict.OK
+    assert privileges.as_root("CapEff:\t000001ffffffffff\n").verdict == FindingVerdict.OK
 
 
 def test_a_switch_that_this_kernel_lacks_forbids_nothing() -> None:
-    assert privileges.as_user(lambda _: None).verdict == Verdict.OK
+    assert privileges.as_user(lambda _: None).verdict == FindingVerdict.OK
 
 
 def test_the_remedy_names_the_switch_that_forbids() -> None:
@@ -89,7 +89,7 @@ def test_the_remedy_names_the_switch_that_forbids() -> None:
 
 def test_apparmor_is_left_to_the_attempt() -> None:
     restricted = {"kernel.apparmor_restrict_unprivileged_userns": "1"}
-    assert privileges.as_user(restricted.get).verdict == Verdict.OK
+    assert privileges.as_user(restricted.get).verdict == FindingVerdict.OK
 
 
 def test_applications_that_nobody_asked_for_are_one_line_and_no_warning(

@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, JsonValue, computed_field
 
 from crosswind.doctor.calibration import Calibration, calibration_file, keep_better
-from crosswind.doctor.finding import Finding, Verdict, missing, ok, warning
+from crosswind.doctor.finding import Finding, FindingVerdict, missing, ok, warning
 from crosswind.doctor.hardware import LOAD_PER_CORE_MAX, look_at_hardware
 from crosswind.doctor.kernel import look_at_kernel
 from crosswind.doctor.machine import this_machine
@@ -42,7 +42,7 @@ class Diagnosis(BaseModel):
     @property
     def ready(self) -> bool:
         """Whether this machine can run Crosswind."""
-        return all(finding.verdict != Verdict.MISSING for finding in self.findings)
+        return all(finding.verdict != FindingVerdict.MISSING for finding in self.findings)
 
     def as_json(self) -> dict[str, JsonValue]:
         """Return the diagnosis as plain values, for `--json`."""
@@ -62,7 +62,7 @@ def diagnose(say: Callable[[str], None]) -> Diagnosis:
         *look_at_privileges(),
         *look_at_programs(),
     ]
-    if any(finding.verdict == Verdict.MISSING for finding in findings):
+    if any(finding.verdict == FindingVerdict.MISSING for finding in findings):
         return Diagnosis(findings=findings)
     tried, calibration = _try_fabric(say)
     findings += tried

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Verdict(StrEnum):
+class FindingVerdict(StrEnum):
     """Whether the result is good enough for Crosswind."""
 
     OK = "ok"
@@ -19,21 +19,21 @@ class Finding:
     """One check; `remedy` is a sentence or a command, and empty only if the verdict is ok."""
 
     name: str
-    verdict: Verdict
+    verdict: FindingVerdict
     found: str
     remedy: str = ""
 
 
 def ok(name: str, found: str) -> Finding:
     """Return a finding that needs no remedy."""
-    return Finding(name, Verdict.OK, found)
+    return Finding(name, FindingVerdict.OK, found)
 
 
 def warning(name: str, found: str, remedy: str) -> Finding:
     """Return a finding with which Crosswind runs with restrictions."""
-    return Finding(name, Verdict.WARNING, found, remedy)
+    return Finding(name, FindingVerdict.WARNING, found, remedy)
 
 
 def missing(name: str, found: str, remedy: str) -> Finding:
     """Return a finding with which Crosswind cannot run."""
-    return Finding(name, Verdict.MISSING, found, remedy)
+    return Finding(name, FindingVerdict.MISSING, found, remedy)

@@ -9,11 +9,11 @@ from rich.text import Text
 
 from crosswind.doctor.calibration import AGE_MAX, Calibration
 from crosswind.doctor.diagnosis import Diagnosis
-from crosswind.doctor.finding import Finding, Verdict
+from crosswind.doctor.finding import Finding, FindingVerdict
 from crosswind.text.quantities import count_text, moment_text, rate_text, time_text
 
-_STYLES = {Verdict.OK: "green", Verdict.WARNING: "yellow", Verdict.MISSING: "bold red"}
-_VERDICT_WIDTH = max(map(len, Verdict))
+_STYLES = {FindingVerdict.OK: "green", FindingVerdict.WARNING: "yellow", FindingVerdict.MISSING: "bold red"}
+_VERDICT_WIDTH = max(map(len, FindingVerdict))
 _FIGURE_WIDTH = len("delays within 10 %")  # The longest name among the figures.
 
 
@@ -80,8 +80,8 @@ def kept_text(kept: Calibration, file: Path | None) -> str:
 
 def answer(diagnosis: Diagnosis) -> str:
     """Return the result in one sentence."""
-    missing = sum(finding.verdict == Verdict.MISSING for finding in diagnosis.findings)
-    warnings = sum(finding.verdict == Verdict.WARNING for finding in diagnosis.findings)
+    missing = sum(finding.verdict == FindingVerdict.MISSING for finding in diagnosis.findings)
+    warnings = sum(finding.verdict == FindingVerdict.WARNING for finding in diagnosis.findings)
     if missing:
         things = "one thing is missing" if missing == 1 else f"{missing} things are missing"
         return f"This machine cannot run Crosswind yet: {things}, see `do` above."
