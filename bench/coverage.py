@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from bench.figures import Figure, figure
 from crosswind.stats import (
     Interval,
-    Look,
     PerTrial,
+    StoppingLook,
     StoppingRule,
     guard,
     modes,
@@ -145,7 +145,7 @@ def _stopping(rounds: int) -> Iterator[Figure]:
         yield figure(f"the rule stops within 40 trials with {name}", "%", shares, RARE, series=SERIES)
 
 
-def _end(rule: StoppingRule, law: Distribution, turn: int, number: int) -> tuple[Look, Values]:
+def _end(rule: StoppingRule, law: Distribution, turn: int, number: int) -> tuple[StoppingLook, Values]:
     """Return the last look at a series, and the values so far: where the rule stops, or at `at_most`."""
     values = law(generator(turn, number), rule.at_most)
     for n in range(rule.at_least, rule.at_most + 1):

@@ -20,7 +20,7 @@ from crosswind.runner.interruption import Interrupted, Interruption
 from crosswind.runner.outcome import judge_run
 from crosswind.runner.progress import left
 from crosswind.spec import Resolved, ResolvedInterference
-from crosswind.stats import Look
+from crosswind.stats import StoppingLook
 
 
 def pair(
@@ -98,7 +98,7 @@ def grown(
     within: float,
     at_most: int = 60,
     **trials: object,
-) -> dict[str, Look]:
+) -> dict[str, StoppingLook]:
     until = {"quantile": 0.5, "within": within, "confidence": 0.95}
     tmp_path.mkdir(exist_ok=True)
     with Journal(tmp_path / "journal.sqlite") as journal:

@@ -9,13 +9,13 @@ from crosswind.results.buckets import Credits, bucket_histories, credits_of
 from crosswind.results.documents import WITHOUT_IT, read_document
 from crosswind.runner.figures import value_of
 from crosswind.spec.resolved import Resolved, ResolvedFigure
-from crosswind.stats import Look, PerTrial, StoppingRule, guard_together
+from crosswind.stats import PerTrial, StoppingLook, StoppingRule, guard_together
 
 # Where operations are known, a trial is judged by their median: tails vary too much to wait for.
 OPERATIONS = ("latency", "response")
 
 
-def unsettled(resolved: Resolved, journal: Journal, folder: Path) -> dict[str, Look]:
+def unsettled(resolved: Resolved, journal: Journal, folder: Path) -> dict[str, StoppingLook]:
     """Return the conditions that need more trials, each with what the stopping rule found.
 
     The rule looks at the interval of `until.quantile` over trials of their median latency or, where the
@@ -46,7 +46,7 @@ def unsettled(resolved: Resolved, journal: Journal, folder: Path) -> dict[str, L
     return {name: look for name, look in looks.items() if not look.stop}
 
 
-def can_settle(looks: Mapping[str, Look]) -> bool:
+def can_settle(looks: Mapping[str, StoppingLook]) -> bool:
     """Return whether more trials can help; they cannot where trials already drained a bucket."""
     return any(look.guard.leak != "bucket" for look in looks.values())
 
@@ -65,7 +65,7 @@ def performance(resolved: Resolved, journal: Journal) -> dict[str, list[float]]:
     }
 
 
-def forecast(looks: Mapping[str, Look]) -> str:
+def forecast(looks: Mapping[str, StoppingLook]) -> str:
     """Return in one line what conditions lack that need more trials, and how many trials that may take."""
     farthest = max(looks, key=lambda name: looks[name].forecast or math.inf)
     look = looks[farthest]

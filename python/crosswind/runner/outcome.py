@@ -6,7 +6,7 @@ from pathlib import Path
 
 from crosswind.errors import Exit
 from crosswind.results import TrialRow
-from crosswind.stats import Look
+from crosswind.stats import StoppingLook
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ def judge_run(
     *,
     accept_void: bool,
     stopped: str | None,
-    unsettled: Mapping[str, Look],
+    unsettled: Mapping[str, StoppingLook],
 ) -> Outcome:
     """Return the outcome of a run from its trials.
 

@@ -56,7 +56,7 @@ from crosswind.stats.ratio import ratio_interval
 from crosswind.stats.runs import run_lengths
 from crosswind.stats.share import share_interval
 from crosswind.stats.spread import coefficient_of_variation
-from crosswind.stats.stopping import LOOKS, Look, StoppingRule
+from crosswind.stats.stopping import LOOKS, StoppingLook, StoppingRule
 from crosswind.stats.student_mean import student_mean
 from crosswind.stats.tail import tail_probability
 from crosswind.stats.trials import NotPerTrial, PerTrial
@@ -78,7 +78,6 @@ __all__ = [
     "Guard",
     "Interval",
     "KruskalWallis",
-    "Look",
     "MannWhitney",
     "Mode",
     "NeedsTrials",
@@ -90,6 +89,7 @@ __all__ = [
     "RefusedComparison",
     "RefusedInterval",
     "ShiftInterval",
+    "StoppingLook",
     "StoppingRule",
     "alike",
     "autocorrelations",

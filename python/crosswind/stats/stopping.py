@@ -22,7 +22,7 @@ LOOKS = 3
 
 
 @dataclass(frozen=True)
-class Look:
+class StoppingLook:
     """The result of the rule after `n` trials."""
 
     n: int
@@ -53,7 +53,7 @@ class StoppingRule:
     at_least: int
     at_most: int
 
-    def look(self, values: PerTrial, seen: Guard | None = None) -> Look:
+    def look(self, values: PerTrial, seen: Guard | None = None) -> StoppingLook:
         """Return whether trials with these `values` are enough.
 
         The result depends on the values only, so an interrupted run has the same result after `resume`.
@@ -68,7 +68,7 @@ class StoppingRule:
         achieved, held = self._achieved(values), self._held(values)
         found, seen = modes(values.values) if n else (), seen or guard(values)
         waiting_for = self._waiting_for(achieved, held, looks, found, seen)
-        return Look(
+        return StoppingLook(
             n, achieved, not waiting_for, waiting_for, self._forecast(n, achieved, looks - held), found, seen
         )
 
