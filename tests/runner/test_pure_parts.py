@@ -122,7 +122,7 @@ def grown(
 
 def test_five_trials_are_too_few_for_any_median_interval(tmp_path: Path) -> None:
     look = grown(tmp_path, [100.0] * 5, within=0.5)["a"]
-    assert look.waiting_for == "no interval yet, which takes 6 trials that end"
+    assert look.waiting_for == "no interval yet, which needs 6 trials that end"
     assert look.forecast == 8
 
 

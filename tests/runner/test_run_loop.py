@@ -267,7 +267,7 @@ def test_too_few_blocks_for_the_interval_leave_the_run_undecided(play: Play) -> 
     assert outcome.exit is Exit.UNDECIDED
     assert len(rows) == 6
     assert outcome.remarks == [
-        f"undecided under {name} after 3 trials: no interval yet, which takes 6 trials that end; "
+        f"undecided under {name} after 3 trials: no interval yet, which needs 6 trials that end; "
         "raise `at most`"
         for name in "ab"
     ]
