@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,8 @@ import click
 from crosswind.errors import CrosswindError
 
 if TYPE_CHECKING:
+    from pydantic import JsonValue
+
     from crosswind.fingerprint.measure.ends import Ends, Network
     from crosswind.fingerprint.measure.machines import Bounds
     from crosswind.fingerprint.regime.record import Header, Record
@@ -99,7 +101,7 @@ def header_of_ends(
     regime: str,
     point_s: float,
     connections: int,
-    provenance: Mapping[str, object],
+    provenance: dict[str, JsonValue],
     bounds: Bounds,
 ) -> Header:
     """Return the header of a regime between two existing ends, as `Header.of_ends` does.

@@ -8,7 +8,6 @@ link whose rate is drawn at random every 20 ms is overloaded.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 

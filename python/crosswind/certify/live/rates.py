@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from crosswind.certify.claim import Claim, at_most
 from crosswind.certify.quiet import Tried, Tries, Watch

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from crosswind.certify.claim import Claim, at_most
 from crosswind.certify.elements import ELEMENTS, INTERFERED_BPS, INTERFERENCE, OFFERED_BPS, OFFERED_S
@@ -13,7 +12,7 @@ from crosswind.results.measurement import Conservation
 from crosswind.simulation import replay
 from crosswind.simulation.replayed import Agreement
 from crosswind.simulation.virtual import SimulatorRefusal
-from crosswind.spec import FabricSpec, ResolvedInterference
+from crosswind.spec import FabricSpec
 from crosswind.testbed import TestbedError, WorkFolder
 from crosswind.testbed.plain import plain_fabric
 
