@@ -207,7 +207,7 @@ def test_analyze_refuses_what_drifts_and_says_what_helps(tmp_path: Path, capsys)
     assert run(["analyze", str(file)]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "refused, because the level changed after trial 6 of 12" in out
-    assert "say so with --unordered" in out
+    assert "give --unordered" in out
     assert run(["analyze", str(file), "--unordered"]) == 0
     assert "refused" not in capsys.readouterr().out
 

@@ -216,7 +216,7 @@ def test_the_verb_compares_files_for_people_and_for_scripts(
     assert low["verdict"] == "different"
     assert low["change"]["interval"]["low"] > low["change"]["most"]
     assert run(["compare", a, str(tmp_path)]) == 2
-    assert "give two results folders, or two fingerprints" in capsys.readouterr().err
+    assert "write two results folders, or two fingerprints" in capsys.readouterr().err
     assert run(["compare", a, b, "--force"]) == 2
 
 

@@ -125,7 +125,7 @@ def test_points_as_long_as_a_time_on_tell_refill_and_budget(
     assert found.budget_bits.value == pytest.approx(180, rel=within)
     # A controller would look the same.
     assert found.kind == "undecided"
-    assert "fewer than 3 points in a time on show no low rate" in bucket_text(found, trace)
+    assert "with fewer than 3 points in an on-period, the refill rate is used" in bucket_text(found, trace)
 
 
 @pytest.mark.parametrize("budget", [60.0, 5400.0])

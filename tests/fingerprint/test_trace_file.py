@@ -202,7 +202,7 @@ def test_a_capture_that_was_cut_keeps_what_comes_before() -> None:
     whole = pcap((0.0, 100), (1.1, 200), (2.2, 300))
     trace, complaint = read_trace("c.pcap", whole[:-5], window_s=1.0)
     assert trace.bits.tolist() == [800.0]
-    assert complaint == "ends inside packet 3; it was cut off; read the 2 packets before that"
+    assert complaint == "ends inside packet 3; it is truncated; read the 2 packets before that"
 
 
 def test_a_mahimahi_trace_is_what_it_could_carry_and_a_window_without_is_an_outage() -> None:

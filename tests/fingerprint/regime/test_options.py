@@ -80,4 +80,4 @@ def test_what_says_how_much_a_fingerprint_measures_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert fingerprint(tmp_path, "--rest", "5s", "--repeat", "2") is Exit.USAGE
-    assert "--rest, --repeat: of a fingerprint" in capsys.readouterr().err
+    assert "--rest, --repeat: only for a fingerprint" in capsys.readouterr().err
