@@ -10,6 +10,7 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crosswind_emulator::StepReport;
 use crosswind_fabric::{Condition, Fabric};
 use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
 use serde::{Deserialize, Serialize};
@@ -53,6 +54,8 @@ pub enum Action {
     },
     Measure {},
     Read {},
+    /// Write a `step` event ten times a second from now on.
+    Watch {},
     Lease {
         seconds: u64,
     },
@@ -174,6 +177,18 @@ impl Writer {
 
     pub fn fault(&mut self, message: &str) -> io::Result<()> {
         self.line(&json!({"event": "fault", "message": message}))
+    }
+
+    /// A report of a step. It is left out while the caller's pipe is full: the next request must not wait for a
+    /// reader of reports.
+    pub fn step(&mut self, report: &StepReport) -> io::Result<()> {
+        let mut writable = [PollFd::new(self.out.as_fd(), PollFlags::POLLOUT)];
+        if poll(&mut writable, PollTimeout::ZERO)? == 0 {
+            return Ok(());
+        }
+        let mut event = serde_json::to_value(report).map_err(io::Error::other)?;
+        event["event"] = json!("step");
+        self.line(&event)
     }
 
     /// Writes piece by piece. Each piece is at most what a pipe that polls writable takes without blocking, so a

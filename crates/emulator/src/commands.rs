@@ -8,6 +8,7 @@ use crosswind_fabric::{Plan, Spent, Timeline};
 
 use crate::snapshot::Snapshot;
 use crate::waker::Waker;
+use crate::watch::Watched;
 
 /// A command to the thread.
 #[derive(Debug)]
@@ -40,6 +41,8 @@ pub enum Command {
         /// Receives the snapshot.
         reply: Sender<Box<Snapshot>>,
     },
+    /// Report every step of the series from now on.
+    Watch(Box<Watched>),
     /// End the thread.
     Stop,
 }

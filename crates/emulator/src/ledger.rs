@@ -19,6 +19,19 @@ pub struct Ledger {
     clamp_ns_max: u64,
 }
 
+/// How many packets of a window were late, without quantiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Lateness {
+    /// Wire packets handed over.
+    pub packets: u64,
+    /// Packets handed over before they were due: must be 0.
+    pub early: u64,
+    /// Packets handed over later than the bound.
+    pub missed: u64,
+    /// The greatest lateness.
+    pub max_ns: u64,
+}
+
 /// The ledger as it is stored.
 #[derive(Clone, Debug, Serialize)]
 pub struct LedgerReport {
@@ -81,6 +94,16 @@ impl Ledger {
         self.missed += other.missed;
         self.clamped += other.clamped;
         self.clamp_ns_max = self.clamp_ns_max.max(other.clamp_ns_max);
+    }
+
+    /// The counts alone.
+    pub fn lateness(&self) -> Lateness {
+        Lateness {
+            packets: self.late_ns.count(),
+            early: self.early,
+            missed: self.missed,
+            max_ns: self.late_ns.range().map_or(0, |(_, greatest)| greatest),
+        }
     }
 
     /// The ledger as it is stored.

@@ -16,6 +16,7 @@
 //!   command.
 //! * `ledger`, `records` (with `held`), `series`, `sightings`, `monitors`: what is recorded; rows are stored in a
 //!   `log`.
+//! * `watch`: what is reported of every step while a reader watches.
 //! * `snapshot`: the state that the thread returns when it is read; `rendering` makes the `measurement` of it, on the
 //!   thread that requested it.
 //!
@@ -58,6 +59,7 @@ mod trains;
 mod waker;
 mod waking;
 mod warmth;
+mod watch;
 pub mod worker;
 
 use std::fs::File;
@@ -83,6 +85,8 @@ use machine::ThisMachine;
 use port::Veth;
 use threads::{Fault, Threads};
 use warmth::Warmth;
+pub use watch::StepReport;
+use watch::Watch;
 use worker::Worker;
 
 /// Files that are written while the emulator runs.
@@ -111,6 +115,8 @@ pub struct Emulator {
     /// Present where there are several.
     domains: Option<Domains>,
     wait_mode: &'static str,
+    /// One for each domain while a reader watches.
+    watches: Vec<Watch>,
 }
 
 impl Emulator {
@@ -179,7 +185,13 @@ impl Emulator {
         }
         let spin = workers.iter().all(|(worker, _)| worker.wait_mode() == "spin");
         let threads = Threads::start(workers, MachineClock.monotonic_ns(), fault)?;
-        Ok(Self { planner, threads, domains, wait_mode: if spin { "spin" } else { "sleep" } })
+        Ok(Self {
+            planner,
+            threads,
+            domains,
+            wait_mode: if spin { "spin" } else { "sleep" },
+            watches: Vec::new(),
+        })
     }
 
     /// `spin` if a CPU is available for each domain, else `sleep`.
@@ -231,6 +243,17 @@ impl Emulator {
             serde_json::to_value(Measurement::new(snapshot)).ok()
         });
         measurement.unwrap_or_default()
+    }
+
+    /// Reports every step of the series from now on, to [`reports`](Self::reports).
+    pub fn watch(&mut self) -> Result<(), String> {
+        self.watches = self.threads.watch()?;
+        Ok(())
+    }
+
+    /// The steps reported since the last call, each as every domain has counted it; it does not wait.
+    pub fn reports(&mut self) -> Vec<StepReport> {
+        self.watches.iter_mut().flat_map(Watch::reports).collect()
     }
 
     /// Ends the threads and closes the ports; returns the final state of the files.

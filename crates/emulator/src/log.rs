@@ -45,6 +45,15 @@ impl<T> Log<T> {
         self.full.len() * CHUNK + self.open.len()
     }
 
+    /// The rows from this number on.
+    pub fn since(&self, number: usize) -> impl Iterator<Item = &T> {
+        self.full[number / CHUNK..]
+            .iter()
+            .flat_map(|chunk| chunk.iter())
+            .chain(&self.open)
+            .skip(number % CHUNK)
+    }
+
     /// All rows.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.full.iter().flat_map(|chunk| chunk.iter()).chain(&self.open)
@@ -68,6 +77,9 @@ mod tests {
             log.push(row);
         }
         assert!(copy.iter().copied().eq(0..rows));
+        for number in [0, 1, CHUNK, 2 * CHUNK - 1, 3 * CHUNK, rows - 1, rows] {
+            assert!(copy.since(number).copied().eq(number..rows));
+        }
         assert!(log.iter().copied().eq(0..rows + CHUNK));
         assert_eq!((copy.len(), log.len()), (rows, rows + CHUNK));
         assert!(copy.full.iter().zip(&log.full).all(|(copied, own)| Arc::ptr_eq(copied, own)));

@@ -1,6 +1,7 @@
 //! Converts a snapshot to the emulator's measurement. The thread that requested it does this, never the packet thread.
 
 use crosswind_engine::{Capacity, Class, ClassCounters, Rate};
+use crosswind_fabric::ElementAt;
 
 use crate::measurement::{
     Again, Counts, Credit, Draw, Driven, Drop, ElementReport, HeldAcknowledgement, Level, Measurement,
@@ -43,7 +44,7 @@ impl Measurement {
                 .collect(),
             series: SeriesReport {
                 step_ns: STEP_NS,
-                rows: series.iter().map(|row| series_row(row, &names)).collect(),
+                rows: series.iter().map(|row| series_row(row, names.element(row.element))).collect(),
             },
             monitors: monitors.map(|look| Monitored::new(look, &names)).collect(),
             interference: sources
@@ -89,10 +90,11 @@ fn credit(counted: &Counted) -> Option<Credit> {
     })
 }
 
-fn series_row(row: &Row, names: &Names) -> SeriesRow {
+/// A row with its name.
+pub fn series_row(row: &Row, element: &ElementAt) -> SeriesRow {
     SeriesRow {
         at_ns: row.at_ns,
-        element: names.element(row.element).name.clone(),
+        element: element.name.clone(),
         class: match row.class {
             Class::Real => "real",
             Class::Ghost => "ghost",

@@ -76,6 +76,11 @@ impl Series {
         *self = Self { step_started_ns: at_ns, ..Self::default() };
     }
 
+    /// When the current step started.
+    pub fn step_started_ns(&self) -> u64 {
+        self.step_started_ns
+    }
+
     /// When the current step ends.
     pub fn step_ends_ns(&self) -> u64 {
         self.step_started_ns + STEP_NS

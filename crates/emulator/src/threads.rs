@@ -9,6 +9,7 @@ use crate::commands::{Command, Commands};
 use crate::machine::ThisMachine;
 use crate::port::{close_all, Veth};
 use crate::thread;
+use crate::watch::{self, Watch};
 use crate::worker::Worker;
 use crate::Kept;
 
@@ -74,7 +75,6 @@ impl Threads {
 
     /// Sends every thread its command and returns their answers.
     pub fn ask<T>(&self, mut command: impl FnMut(Sender<T>) -> Command) -> Result<Vec<T>, String> {
-        let dead = || "the emulator has died".to_owned();
         let mut answers = Vec::with_capacity(self.count());
         for thread in &self.0 {
             let (reply, answer) = channel();
@@ -84,6 +84,16 @@ impl Threads {
             answers.push(answer);
         }
         answers.iter().map(|answer| poll(answer).ok_or_else(dead)).collect()
+    }
+
+    /// Has every thread report the steps of its series; returns where, by domain.
+    pub fn watch(&self) -> Result<Vec<Watch>, String> {
+        let begin = |thread: &PacketThread| {
+            let (watched, watch) = watch::watch();
+            let sent = thread.commands.send(Command::Watch(Box::new(watched)));
+            sent.then_some(watch).ok_or_else(dead)
+        };
+        self.0.iter().map(begin).collect()
     }
 
     /// Ends all threads and closes the ports; returns the final state of the files.
@@ -106,6 +116,10 @@ impl Drop for Threads {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+fn dead() -> String {
+    "the emulator has died".to_owned()
 }
 
 /// Polls for an answer, so that the packet thread need not wake this one; `None` if the thread has died.

@@ -25,6 +25,7 @@ use crate::sleeper::Woken;
 use crate::snapshot::{Forwarded, Snapshot};
 use crate::stalls::Stalls;
 use crate::waking::Waking;
+use crate::watch::{Now, Watched};
 use crate::Kept;
 
 /// Spinning continues for this long after the last packet: the interval of requests of a closed loop is shorter.
@@ -87,6 +88,7 @@ pub struct Worker<P: Port, M> {
     canary_gap_ns_max: u64,
     stalls: Stalls,
     waking: Waking,
+    watched: Option<Box<Watched>>,
 }
 
 /// A condition whose new elements are being made. Further commands wait until it is applied.
@@ -129,6 +131,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
             canary_gap_ns_max: 0,
             stalls: Stalls::default(),
             waking: Waking::new(),
+            watched: None,
         }
     }
 
@@ -250,8 +253,27 @@ impl<P: Port, M: Machine> Worker<P, M> {
             self.let_out(now - VISIBLE_AFTER_NS);
         }
         while self.series.step_ends_ns() <= now {
-            let (engine, elements) = self.forwarder.network.engine_and_elements();
-            self.series.close_step(engine, elements);
+            self.close_step();
+        }
+    }
+
+    /// Closes a step of the series, and reports it if a reader watches.
+    fn close_step(&mut self) {
+        let (at_ns, rows) = (self.series.step_started_ns(), self.series.rows.len());
+        let (engine, elements) = self.forwarder.network.engine_and_elements();
+        self.series.close_step(engine, elements);
+        if let Some(mut watched) = self.watched.take() {
+            let began_ns = self.machine.monotonic_ns();
+            let now = Now {
+                at_ns,
+                window_started_ns: self.window.started_ns,
+                rows: self.series.rows.since(rows).cloned().collect(),
+                lateness: self.forwarder.ledger.lateness(),
+            };
+            if watched.report(now, engine, elements, self.stalls.found()) {
+                watched.spent(self.machine.monotonic_ns() - began_ns);
+                self.watched = Some(watched);
+            }
         }
     }
 
@@ -263,7 +285,11 @@ impl<P: Port, M: Machine> Worker<P, M> {
 
     fn note(&mut self, by: &'static str, asked_ns: u64, at_ns: u64, places: Arc<Places>) {
         let condition = self.forwarder.network.condition();
-        self.changes.push(Arc::new(Change { at_ns, asked_ns, by, condition, places }));
+        let change = Arc::new(Change { at_ns, asked_ns, by, condition, places });
+        if let Some(watched) = &mut self.watched {
+            watched.note(&change);
+        }
+        self.changes.push(change);
     }
 
     /// The time until which the thread may sleep, if nothing arrives.
@@ -335,6 +361,11 @@ impl<P: Port, M: Machine> Worker<P, M> {
                     self.let_out(now);
                     let _ = reply.send(Box::new(self.snapshot(now, steal_ns)));
                 }
+                Some(Command::Watch(mut watched)) => {
+                    // The reader learns which condition is active.
+                    self.changes.last().into_iter().for_each(|change| watched.note(change));
+                    self.watched = Some(watched);
+                }
                 Some(Command::Stop) => return false,
             }
         }
@@ -362,6 +393,9 @@ impl<P: Port, M: Machine> Worker<P, M> {
         self.changes.drain(..self.changes.len() - 1);
         self.canary_gap_ns_max = 0;
         self.stalls.start_window();
+        if let Some(watched) = &mut self.watched {
+            watched.start_window();
+        }
         self.window = WindowStart { started_ns: at_ns, steal_ns, account: self.machine.account() };
         before
     }

@@ -75,6 +75,7 @@ impl Session {
     pub(super) fn undo(&mut self) -> Kept {
         let kept = self.emulator.take().map(Emulator::stop).unwrap_or_default();
         node::end_all(std::mem::take(&mut self.nodes));
+        self.reports_at = None;
         self.groups = Groups::default();
         self.used_before.clear();
         self.processes.clear();

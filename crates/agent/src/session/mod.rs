@@ -50,6 +50,9 @@ pub fn serve() -> ExitCode {
     }
 }
 
+/// The packet thread closes ten steps a second. Nobody wakes this thread for them: that would cost the packet thread time.
+const REPORTS_EVERY: Duration = Duration::from_millis(50);
+
 struct Session {
     /// Whether this machine allows the agent to work at all; if not, every request is answered with the reason.
     isolated: Result<(), Failure>,
@@ -65,6 +68,8 @@ struct Session {
     /// The error after which nothing can be written to the caller.
     unwritable: Option<io::Error>,
     lease: Option<Lease>,
+    /// When steps are reported next, while the caller watches.
+    reports_at: Option<Instant>,
     /// Empty when no fabric is up.
     nodes: Vec<Node>,
     /// The groups that enforce the limits of nodes.
@@ -111,6 +116,7 @@ impl Session {
             terminated: false,
             unwritable: None,
             lease: None,
+            reports_at: None,
             nodes: Vec::new(),
             groups: Groups::default(),
             used_before: Vec::new(),
@@ -163,6 +169,7 @@ impl Session {
             }
             Action::Measure {} => self.measure(),
             Action::Read {} => self.read(),
+            Action::Watch {} => self.watch(),
             Action::Lease { seconds } => self.take_lease(seconds),
             Action::Down {} => Ok(self.down()),
         }
@@ -198,8 +205,12 @@ impl Session {
 
     /// Waits for one event and handles it, unless it is an answer that a request waits for.
     fn step(&mut self, deadline: Option<Instant>) -> io::Result<Step> {
-        match self.inbox.next(&self.nodes, deadline)? {
-            Event::Deadline => return Ok(Step::Deadline),
+        let earliest = [deadline, self.reports_at].into_iter().flatten().min();
+        match self.inbox.next(&self.nodes, earliest)? {
+            Event::Deadline if deadline.is_some_and(|deadline| deadline <= Instant::now()) => {
+                return Ok(Step::Deadline)
+            }
+            Event::Deadline => self.report_steps(),
             Event::Line(line) => self.backlog.push_back(line),
             Event::InputEnded => self.input_ended = true,
             Event::Terminated => self.terminated = true,
@@ -257,6 +268,20 @@ impl Session {
         process.exit = Some(exit);
         let written = self.writer.exited(number, exit.code, exit.signal);
         self.note_write(written);
+    }
+
+    fn watch(&mut self) -> Result<Value, Failure> {
+        self.emulator("watch")?.watch().map_err(Failure::invalid)?;
+        self.reports_at = Some(Instant::now() + REPORTS_EVERY);
+        Ok(json!({}))
+    }
+
+    fn report_steps(&mut self) {
+        self.reports_at = self.emulator.is_some().then(|| Instant::now() + REPORTS_EVERY);
+        for report in self.emulator.as_mut().map(Emulator::reports).unwrap_or_default() {
+            let written = self.writer.step(&report);
+            self.note_write(written);
+        }
     }
 
     fn report_fault(&mut self, message: &str) {

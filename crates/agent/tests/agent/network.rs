@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{json, Value};
 
 use crate::driver::{fabric, for_each_user, Agent, User};
 
@@ -153,4 +153,39 @@ fn a_silent_fabric_carries_nothing() {
         measured["conservation"]["in"]["real"], 0,
         "neither address resolution nor IPv6 sends packets"
     );
+}
+
+#[test]
+fn a_caller_that_watches_gets_an_event_for_every_step_and_requests_are_answered_between_them() {
+    let mut agent = Agent::with_nodes(User::Own, &["a", "b"]);
+    assert!(agent.must_not(json!({"do": "watch", "hz": 5})).1.contains("hz"));
+    agent.must(json!({"do": "measure"}));
+    agent.must(json!({"do": "watch"}));
+    agent.must(agent.shell("b", "server", SERVER));
+    agent.wait_for_output("server", "ready");
+    assert_eq!(agent.run("a", "client", CLIENT), "heard hello\n");
+    let passed = |event: &Value| {
+        let rows = event["rows"].as_array().into_iter().flatten();
+        rows.filter(|row| row["element"] == "h-b/uplink")
+            .filter_map(|row| row["departed_bytes"].as_u64())
+            .sum::<u64>()
+    };
+    let first = agent.event(|event| event["event"] == "step" && passed(event) > 0);
+    let at_ns = |event: &Value| event["at_ns"].as_u64().unwrap();
+    let next = agent.event(|event| event["event"] == "step" && at_ns(event) > at_ns(&first));
+    let apart_ns = at_ns(&next) - at_ns(&first);
+    assert_eq!(apart_ns % 100_000_000, 0);
+    agent.must(json!({"do": "down"}));
+    agent.events.clear();
+    agent.must(json!({"do": "up", "fabric": fabric(&["a"])}));
+    std::thread::sleep(Duration::from_millis(300));
+    agent.must(json!({"do": "read"}));
+    assert_eq!(agent.events, [] as [Value; 0], "another fabric is not watched");
+}
+
+#[test]
+fn watching_needs_a_fabric() {
+    let (kind, message) = Agent::start(User::Own).must_not(json!({"do": "watch"}));
+    assert_eq!(kind, "invalid");
+    assert!(message.contains("no fabric is up"), "{message}");
 }

@@ -243,6 +243,61 @@ fn new_elements_of_a_condition_are_made_between_packets_and_begin_together() {
     assert_eq!(measured.ledger.packets, 1, "it left");
 }
 
+const STEP_NS: u64 = crate::series::STEP_NS;
+/// A round of the thread after the end of a step closes it.
+const JUST_AFTER_NS: u64 = 1_000_000;
+
+#[test]
+fn a_watched_thread_reports_every_step_with_its_rows_and_the_changes_in_it() {
+    let credit = json!({"credit": {"budget_bits": 8_000_000, "initial_bits": 8_000_000, "high_bps": 100_000_000,
+        "low_bps": 10_000_000, "refill_bps": 10_000_000, "buffer_bytes": 60_000}});
+    let condition = json!({"name": "metered", "places": {"host.egress": [credit]}});
+    let (mut worker, commands, mut planner) = planned(&condition, true);
+    let started_ns = measure(&mut worker, &commands, &mut planner);
+    let (watched, mut watch) = crate::watch::watch();
+    assert!(commands.send(Command::Watch(Box::new(watched))));
+    send(&mut worker);
+    run_until(&mut worker, started_ns + STEP_NS + STEP_NS / 2);
+    let set_ns = set(&mut worker, &commands, &mut planner, "other");
+    run_until(&mut worker, started_ns + 3 * STEP_NS + JUST_AFTER_NS);
+    let reports = watch.reports();
+    let began: Vec<_> = reports.iter().map(|report| report.at_ns - started_ns).collect();
+    assert_eq!(began, [0, STEP_NS, 2 * STEP_NS]);
+    let passed: Vec<_> = reports[0].rows.iter().map(|row| (&*row.element, row.departed_bytes)).collect();
+    let metered = passed.iter().find(|(name, _)| name.contains("credit"));
+    assert_eq!(metered.map(|(_, bytes)| *bytes), Some(140), "{passed:?}");
+    assert!(reports[1].rows.is_empty());
+    assert_eq!(reports[0].credit.len(), 2, "one of each host");
+    assert!(reports[0].credit.iter().all(|it| it.left_bits > 7_000_000));
+    let changes = |at: usize| -> Vec<_> {
+        let changes = reports[at].changes.iter();
+        changes.map(|change| (&*change.condition, change.at_ns)).collect()
+    };
+    assert_eq!(changes(0), [("metered", BUILT_NS)], "the active condition comes first");
+    assert_eq!(changes(1), [("other", set_ns)]);
+    assert_eq!((reports[2].lateness.packets, reports[2].lateness.early), (1, 0));
+    assert_eq!(reports[2].left_out, 0);
+}
+
+#[test]
+fn a_reader_that_stops_reading_misses_reports_and_holds_nobody_up() {
+    let (mut worker, commands) = worker(&json!({"name": "none"}), true);
+    let (watched, mut watch) = crate::watch::watch();
+    assert!(commands.send(Command::Watch(Box::new(watched))));
+    run_until(&mut worker, BUILT_NS + 100 * STEP_NS + JUST_AFTER_NS);
+    send(&mut worker);
+    run_until(&mut worker, BUILT_NS + 101 * STEP_NS + JUST_AFTER_NS);
+    let waiting = watch.reports();
+    run_until(&mut worker, BUILT_NS + 102 * STEP_NS + JUST_AFTER_NS);
+    let next = watch.reports().pop().unwrap();
+    assert_eq!(next.left_out, 101 - waiting.len() as u64);
+    assert_eq!(next.at_ns, BUILT_NS + 101 * STEP_NS, "the latest step follows a gap");
+    assert_eq!(next.lateness.packets, 1, "counts of the window lose nothing");
+    std::mem::drop(watch);
+    run_until(&mut worker, BUILT_NS + 104 * STEP_NS + JUST_AFTER_NS);
+    assert!(worker.watched.is_none(), "a reader that has gone ends the reports");
+}
+
 #[test]
 fn a_worker_stops_on_command_and_when_its_sender_has_gone() {
     let (mut stopped, commands) = worker(&json!({"name": "none"}), false);
