@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from crosswind.api.runs import RunNotWhole, compare, run
     from crosswind.errors import CrosswindError
     from crosswind.stats import Interval, RatioInterval
+    from crosswind.stream import Step, Subscription
 
 __version__ = "0.1.0"
 
@@ -43,6 +44,8 @@ __all__ = [
     "Reading",
     "RunComparison",
     "RunNotWhole",
+    "Step",
+    "Subscription",
     "Summary",
     "Surface",
     "Written",
@@ -66,6 +69,8 @@ _MODULES = {
     "Reading": "crosswind.api.reading",
     "RunComparison": "crosswind.analysis.compare",
     "RunNotWhole": "crosswind.api.runs",
+    "Step": "crosswind.stream",
+    "Subscription": "crosswind.stream",
     "Summary": "crosswind.analysis.summary",
     "Surface": "crosswind.analysis.profile",
     "Written": "crosswind.api.fabric",

@@ -34,6 +34,7 @@ from crosswind.spec import (
 from crosswind.spec.document import document_of
 from crosswind.spec.quantities import SIZE, QuantityError
 from crosswind.spec.setup import setup_of
+from crosswind.stream import Step, Stream, Subscription
 from crosswind.testbed import Agent, Ended, Files, Node, RunningFabric, TestbedError, WorkFolder
 from crosswind.testbed.enter import require_node, words_to_enter
 from crosswind.testbed.fabric import PROBE_INTERVAL_S
@@ -127,6 +128,7 @@ class Fabric:
         self._stack: ExitStack | None = None
         self._fabric: RunningFabric | None = None
         self._agent: Agent | None = None
+        self._stream: Stream[Step] | None = None
         self._started: list[tuple[str, subprocess.Popen[str]]] = []
 
     def __enter__(self) -> Self:
@@ -139,6 +141,7 @@ class Fabric:
                 RunningFabric(self._agent, self._spec, work.path, self._files, self._limits)
             )
             stack.callback(self._end_programs)
+            stack.callback(self._end_stream)
             # A timeline counts from the start of a measurement.
             self._fabric.measure()
             self._stack = stack.pop_all()
@@ -301,6 +304,23 @@ class Fabric:
         """Return what was measured since the window began: by `measure`, `set` or the start of the block."""
         return reading_of(self._up().read())
 
+    def watch(self) -> Subscription[Step]:
+        """Return what happens from now on: a `Step` for every 100 ms, until the block ends.
+
+            with net.watch() as steps:
+                for step in steps:
+                    print(step.at_ns, sum(row.dropped_packets for row in step.rows))
+
+        Any number of readers may watch. None of them slows the network: one that is too slow loses the oldest
+        steps, and `lost` of what is returned counts them.
+        """
+        self._up()
+        if self._stream is None:
+            assert self._agent is not None
+            stream = self._stream = Stream[Step]()
+            self._agent.watch(stream.publish)
+        return self._stream.subscribe()
+
     def check(self) -> None:
         """Raise where the network is gone: `AgentDied` or `FabricFault` with the reason."""
         self._up()
@@ -321,6 +341,10 @@ class Fabric:
         if isinstance(command, str) or not command:
             raise TypeError(f'command {command!r}: give a list of words, such as ["ping", "-c1", "server"]')
         return [*words_to_enter(self._node(node).pid), *(os.fspath(word) for word in command)]
+
+    def _end_stream(self) -> None:
+        if self._stream is not None:
+            self._stream.end()
 
     def _end_programs(self) -> None:
         running = [process for _, process in self._started if process.poll() is None]

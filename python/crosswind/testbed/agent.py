@@ -6,13 +6,14 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType, TracebackType
 from typing import Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from crosswind.stream import Step
 from crosswind.testbed.binaries import find_binary
 from crosswind.testbed.errors import AgentDied, AgentRefused, FabricFault
 from crosswind.testbed.replies import Hello, Message, Reply
@@ -78,6 +79,7 @@ class Agent:
         self._fault: str | None = None
         self._ended = False
         self._closing = False
+        self._listener: Callable[[Step], None] | None = None
         self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
         self._stderr_reader = threading.Thread(target=self._read_stderr, daemon=True, name="agent-stderr")
         self._reader = threading.Thread(target=self._read, daemon=True, name="agent-replies")
@@ -150,6 +152,15 @@ class Agent:
                 "this crosswind come from the same version"
             ) from error
 
+    def watch(self, listener: Callable[[Step], None]) -> None:
+        """Hand every step of the fabric that is up to `listener`, until the fabric goes.
+
+        Args:
+            listener: is called on the thread that reads replies: it must return at once, and never raise.
+        """
+        self._listener = listener
+        self.request("watch", Reply)
+
     def check(self) -> None:
         """Raise AgentDied or FabricFault if the fabric is gone."""
         with self._changed:
@@ -213,6 +224,10 @@ class Agent:
         assert self._child.stdout is not None
         for line in self._child.stdout:
             message = Message.model_validate_json(line)
+            if message.event == "step":
+                if self._listener is not None:
+                    self._listener(Step.model_validate_json(line))
+                continue
             with self._changed:
                 if message.event == "exited" and message.process is not None:
                     self._exits[message.process] = Ended(message.code, message.signal, time.monotonic_ns())

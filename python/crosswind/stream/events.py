@@ -1,0 +1,100 @@
+"""Events: what they say, as types. The agent's are described in docs/reference/contracts.md, section 2."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, validate_by_name=True, validate_by_alias=True)
+
+
+class Event(_Part):
+    """Something that happened; `event` names its kind."""
+
+    event: str
+
+
+class Row(_Part):
+    """What one element did to packets of one class in a step; bytes are IP bytes.
+
+    Attributes:
+        element: its name, such as `h0/uplink` or `h0/switch.ingress/0:police`.
+        packet_class: `real`, or `ghost` for competing traffic that the emulator makes.
+        queued_bytes: what waits in it at the end of the step.
+    """
+
+    at_ns: int
+    element: str
+    packet_class: Literal["real", "ghost"] = Field(alias="class")
+    arrived_bytes: int
+    departed_bytes: int
+    dropped_packets: int
+    dropped_bytes: int
+    queued_bytes: int
+
+
+class Credit(_Part):
+    """What a credit bucket holds."""
+
+    element: str
+    left_bits: int
+
+
+class Change(_Part):
+    """A condition, or a step of its timeline, became active.
+
+    Attributes:
+        at_ns: the instant at which it took effect.
+        asked_ns: the instant for which it was requested.
+        by: `up`, `set` or `timeline`.
+        places: elements by place, as the agent takes them; of a timeline only the places that it replaced.
+    """
+
+    at_ns: int
+    asked_ns: int
+    by: Literal["up", "set", "timeline"]
+    condition: str
+    places: dict[str, Any]
+
+
+class Stall(_Part):
+    """A time in which the emulator should have been awake and was not."""
+
+    at_ns: int
+    length_ns: int
+
+
+class Lateness(_Part):
+    """Packets of the window so far: how many, how many too early or too late, and the greatest lateness."""
+
+    packets: int
+    early: int
+    missed: int
+    max_ns: int
+
+
+class Step(Event):
+    """What happened in a step of 100 ms. With several domains, each of them has an event for every step.
+
+    Attributes:
+        at_ns: its begin, on CLOCK_MONOTONIC.
+        window_started_ns: begin of the measurement window.
+        rows: an entry for each element and class of packets for which something happened.
+        changes, stalls: those since the last event.
+        left_out: steps so far that were not reported, because their reader was too slow.
+        made_ns: time that the packet thread has spent on all events so far.
+    """
+
+    event: Literal["step"]
+    at_ns: int
+    window_started_ns: int
+    rows: tuple[Row, ...]
+    credit: tuple[Credit, ...]
+    changes: tuple[Change, ...]
+    stalls: tuple[Stall, ...]
+    lateness: Lateness
+    left_out: int
+    made_ns: int
