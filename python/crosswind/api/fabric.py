@@ -32,6 +32,7 @@ from crosswind.spec import (
     load_setup,
 )
 from crosswind.spec.document import document_of
+from crosswind.spec.network import Network
 from crosswind.spec.quantities import SIZE, QuantityError
 from crosswind.spec.setup import setup_of
 from crosswind.stream import Step, Stream, Subscription
@@ -93,6 +94,7 @@ class Fabric:
 
     Attributes:
         conditions: names that `set` knows besides those of the catalogue.
+        graph: hosts, switches, links between them, and the host of each node.
         declared_domains: threads of the emulator that the topology asks for.
         recording, capture: these files, after the block; None without one.
     """
@@ -123,6 +125,7 @@ class Fabric:
         self._spec = fabric_of(resolved.under(active), active.name, auto_domains=auto)
         self._limits = limits_of(resolved)
         self.conditions = tuple(self._own)
+        self.graph = Network.of(resolved.topology)
         self.recording: Written | None = None
         self.capture: Written | None = None
         self._stack: ExitStack | None = None

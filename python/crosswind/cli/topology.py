@@ -48,5 +48,5 @@ def show(file: str, svg: Path | None) -> None:
         click.echo(f"\nRates and buffers are at scale {setup.scale:g}.")
     if svg is not None:
         require_writable(svg, "name another file with --svg")
-        svg.write_text(picture(network), encoding="utf-8")
+        svg.write_text(picture(network).file(), encoding="utf-8")
         click.echo(f"wrote {svg}", err=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,14 +38,21 @@ if TYPE_CHECKING:
     help="Write packets that entered, left or were dropped to a new pcapng file, for Wireshark.",
 )
 @click.option("--snap", default="128B", show_default=True, help="Bytes stored of each captured frame.")
-def command(file: str, condition: str | None, record: Path | None, capture: Path | None, snap: str) -> Exit:
+@click.option(
+    "--console", is_flag=True, help="Show the network live in the browser, and change its condition there."
+)
+def command(
+    file: str, condition: str | None, record: Path | None, capture: Path | None, snap: str, console: bool
+) -> Exit:
     """Bring up a fabric for your own programs, until it is stopped.
 
     FILE has a topology and may have a condition. An experiment file works, and so does the name of a
     catalogue experiment. It prints `ready` when nodes can be used with `crosswind exec`. It ends with
     Ctrl-C, SIGTERM or the end of its input. A capture ends at 1 GiB; packets beyond that are counted.
+    With --console it prints the address of a page that only this machine can open.
     """
     from crosswind.api.fabric import Fabric
+    from crosswind.console import Console
     from crosswind.runner.interruption import Interruption
     from crosswind.testbed import control
     from crosswind.testbed.control import ControlServer
@@ -68,7 +76,7 @@ def command(file: str, condition: str | None, record: Path | None, capture: Path
         raise CrosswindError(f"{request.do!r}: no such request; is this the same version of crosswind?")
 
     interruption = Interruption()
-    with interruption.handling(), net, ControlServer(answer) as server:
+    with interruption.handling(), net, ControlServer(answer) as server, ExitStack() as shown:
         for node in net.nodes.values():
             click.echo(f"{node.name} {node.address} on {node.host}", err=True)
         if net.domains < net.declared_domains:
@@ -77,6 +85,8 @@ def command(file: str, condition: str | None, record: Path | None, capture: Path
                 "delay of at least 100us, and this network has no more of these",
                 err=True,
             )
+        if console:
+            click.echo(f"console: {shown.enter_context(Console(net)).url}", err=True)
         click.echo("ready")
         sys.stdout.flush()
         _serve_until_stopped(net, server, interruption)

@@ -18,8 +18,8 @@ HOSTS_SHOWN = 8  # Per switch, in a column or in a row.
 LABELS_MAX = 24  # With more links the labels would overlap; the pointer still shows them.
 
 
-def graph_picture(network: Network) -> str:
-    """Return the network as an SVG file."""
+def graph_picture(network: Network) -> Svg:
+    """Return the network as a picture."""
     found = layout(network)
     boxes = {switch: _hosts(network, switch) for switch in network.switches}
     room = max(_width(switch, boxes[switch]) for switch in network.switches)
@@ -37,7 +37,7 @@ def graph_picture(network: Network) -> str:
     _trunks(svg, network, at)
     for switch, (x, y) in at.items():
         _switch(svg, network, switch, x, y, boxes[switch])
-    return svg.file()
+    return svg
 
 
 def _hosts(network: Network, switch: str) -> list[tuple[str, str]]:
@@ -60,7 +60,8 @@ def _trunks(svg: Svg, network: Network, at: dict[str, tuple[float, float]]) -> N
     links = list(_each_once(network))
     for link, back in links:
         (x1, y1), (x2, y2) = at[link.source], at[link.target]
-        svg.line(x1, y1, x2, y2, "trunk", f"{link.source} - {link.target}: {links_words(link, back)}")
+        hint = f"{link.source} - {link.target}: {links_words(link, back)}"
+        svg.line(x1, y1, x2, y2, "trunk", hint, [each.name for each in (link, back) if each])
     # If all links are equal, the first line has their values.
     if len({links_words(link, back) for link, back in links}) == 1 or len(links) > LABELS_MAX:
         return
@@ -90,9 +91,10 @@ def _switch(
     for host in hosts:
         wide = _box_width(host)
         if host[0]:
-            words = links_words(network.uplinks[host[0]], network.downlinks[host[0]])
-            svg.line(x, y, left + wide / 2, top, "uplink", f"{host[0]}: {words}")
-        svg.box(left, top, wide, HOST_HEIGHT_PX, "host")
+            up, down = network.uplinks[host[0]], network.downlinks[host[0]]
+            hint = f"{host[0]}: {links_words(up, down)}"
+            svg.line(x, y, left + wide / 2, top, "uplink", hint, [up.name, down.name])
+        svg.box(left, top, wide, HOST_HEIGHT_PX, "host", host=host[0])
         svg.text(left + wide / 2, top + 17, host[1])
         svg.text(left + wide / 2, top + 33, host[0], "soft")
         left += wide + GAP_PX

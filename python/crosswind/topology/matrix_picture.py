@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crosswind.spec.network import Network
+from crosswind.spec.network import ARROW, Network
 from crosswind.topology.svg import LETTER_PX, MARGIN_PX, TEXT_PX, Svg, text_width, title_width, titled
 from crosswind.topology.words import delay_cells, host_words, matrix_heading, other_than_delay
 
@@ -13,8 +13,8 @@ SLANT_DEGREES = -40
 NODES_SHOWN = 6
 
 
-def matrix_picture(network: Network) -> str:
-    """Return the table as an SVG file."""
+def matrix_picture(network: Network) -> Svg:
+    """Return the table as a picture."""
     unit, cells = delay_cells(network)
     zones = network.switches
     names_px = max(text_width(zone) for zone in zones)
@@ -42,10 +42,11 @@ def matrix_picture(network: Network) -> str:
             if source == target:
                 svg.box(*box, "plain")
                 continue
-            svg.box(*box, "cell", f"fill-opacity:{0.08 + 0.42 * share:.3f}")
+            links = [f"{source}{ARROW}{target}"]
+            svg.box(*box, "cell", opacity=0.08 + 0.42 * share, links=links)
             svg.text(x + (cell_px - GAP_PX) / 2, middle, cells[source, target])
         svg.text(right, middle, nodes[source], "soft", "start")
-    return svg.file()
+    return svg
 
 
 def _columns(svg: Svg, zones: tuple[str, ...], left: float, top: float, cell_px: float) -> None:

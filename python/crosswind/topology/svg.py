@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib import resources
@@ -31,23 +32,45 @@ class Svg:
             f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="{kind}">{escape(words)}</text>'
         )
 
-    def line(self, x1: float, y1: float, x2: float, y2: float, kind: str, hint: str) -> None:
-        """Add a line; `hint` is shown when the pointer is on it."""
+    def line(
+        self, x1: float, y1: float, x2: float, y2: float, kind: str, hint: str, links: Sequence[str]
+    ) -> None:
+        """Add a line for links; `hint` is shown when the pointer is on it."""
         self.parts.append(
-            f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{kind}">'
+            f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{kind}"{_of(links)}>'
             f"<title>{escape(hint)}</title></line>"
         )
 
-    def box(self, x: float, y: float, width: float, height: float, kind: str, style: str = "") -> None:
-        """Add a rectangle by its upper left corner."""
-        styled = f' style="{style}"' if style else ""
+    def box(
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        kind: str,
+        *,
+        opacity: float = 1,
+        host: str = "",
+        links: Sequence[str] = (),
+    ) -> None:
+        """Add a rectangle by its upper left corner, for a host or for links."""
+        shade = "" if opacity == 1 else f' fill-opacity="{opacity:.3f}"'
+        of = f' data-host="{escape(host)}"' if host else _of(links)
         self.parts.append(
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="5" '
-            f'class="{kind}"{styled}/>'
+            f'class="{kind}"{shade}{of}/>'
         )
 
     def file(self) -> str:
-        """Return the whole file."""
+        """Return the whole file, with its colours."""
+        paper = f'<rect width="{self.width:.0f}" height="{self.height:.0f}" class="paper"/>'
+        return self._with(f"<style>{style()}</style>\n{paper}")
+
+    def drawing(self) -> str:
+        """Return it for a page that has `style`."""
+        return self._with("")
+
+    def _with(self, background: str) -> str:
         head = (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:.0f} {self.height:.0f}" '
             f'width="{self.width:.0f}" height="{self.height:.0f}" role="img">'
@@ -56,8 +79,7 @@ class Svg:
             [
                 head,
                 f"<title>{escape(self.title)}</title>",
-                f"<style>{_style()}</style>",
-                f'<rect width="{self.width:.0f}" height="{self.height:.0f}" class="paper"/>',
+                background,
                 *self.parts,
                 "</svg>\n",
             ]
@@ -81,7 +103,12 @@ def text_width(words: str) -> float:
     return len(words) * LETTER_PX
 
 
-def _style() -> str:
+def _of(links: Sequence[str]) -> str:
+    """Return the attribute by which a program finds what stands for links."""
+    return f' data-links="{escape(" ".join(links))}"' if links else ""
+
+
+def style() -> str:
     """Return the styles, with the colours of the report."""
     report = resources.files("crosswind.text").joinpath("assets/report.css").read_text(encoding="utf-8")
     colours = report.partition("* { box-sizing")[0].replace(":root:not(.printing)", ":root")

@@ -1,0 +1,148 @@
+// Charts of the last 60 s, by uPlot: one for each measure, a line for each link that is shown.
+
+import * as text from "./text.js";
+import { IDLE, queueDelay_ms, sum, used } from "./model.js";
+
+const LINES_MAX = 6;
+const COLOURS = ["--s1", "--s2", "--s3", "--s4", "--s5", "--s7"];
+const HEIGHT_PX = 150;
+
+/** The next number that is 1, 2, 4, 6, 8 or 10 times a power of ten: with its half a good axis. */
+const round = (value, limit = Infinity) => {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return Math.min(limit, [1, 2, 4, 6, 8, 10].find((each) => each * power >= value) * power);
+};
+const most = (numbers) => numbers.reduce((greatest, each) => Math.max(greatest, each), 0);
+
+// `of` reads one link in one step, `all` puts several links into one line.
+const MEASURES = [
+  { title: "Throughput", of: (at) => at.sent_bps, all: sum, show: text.rate, least: 1e4 },
+  { title: "Utilisation", of: used, all: most, show: text.share, least: 0.01, most: 1 },
+  { title: "Waiting in queues", of: (at) => at.queued, all: sum, show: text.size, least: 1e3 },
+  { title: "Queue delay", of: (at) => queueDelay_ms(at) * 1e3, all: most, show: text.time, least: 100 },
+  { title: "Dropped packets, each 100 ms", of: (at) => at.dropped, all: sum, show: text.count, least: 1 },
+];
+
+/** Lines for a place: one for each link, or one for each direction where there are many. */
+export function linesOf(model, place) {
+  if (place.links.length <= LINES_MAX) {
+    return place.links.map((name) => ({ label: name.replace("->", " → "), links: [name] }));
+  }
+  if (place.place === "trunks") return [{ label: `${place.links.length} links`, links: place.links }];
+  const [up, down] = [model.uplink, model.downlink].map((of) => new Set([...of.values()].map((link) => link.name)));
+  return [
+    { label: "all uplinks", links: place.links.filter((name) => up.has(name)) },
+    { label: "all downlinks", links: place.links.filter((name) => down.has(name)) },
+  ];
+}
+
+export class Charts {
+  constructor(root, model, series) {
+    Object.assign(this, { root, model, series, charts: [] });
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    dark.addEventListener("change", () => this.show(this.place));
+    new ResizeObserver(() => this.#fit()).observe(root);
+  }
+
+  /** Shows a place. */
+  show(place) {
+    this.place = place;
+    this.lines = linesOf(this.model, place);
+    this.charts.forEach(({ plot }) => plot.destroy());
+    this.charts.forEach(({ figure }) => figure.remove());
+    const links = new Set(place.links);
+    this.credits = [...this.series.credits].filter((element) => links.has(this.model.linkOf(element))).slice(0, LINES_MAX);
+    this.charts = MEASURES.map((measure) => this.#chart(measure, this.lines.map((line) => this.#reader(measure, line))));
+    if (this.credits.length) {
+      const readers = this.credits.map((element) => (step) => step.credit.get(element) ?? null);
+      this.charts.push(this.#chart({ title: `Credit left: ${this.credits.join(", ")}`, show: text.bits, least: 1e3 }, readers));
+    }
+    const late = { title: "Late packets, each 100 ms, whole network", show: text.count, least: 1 };
+    this.charts.push(this.#chart(late, [(step) => step.late], true));
+    const pair = { title: "Round trip of a pair", show: text.time, least: 100 };
+    this.charts.push(this.#chart(pair, [(step) => step.rtt_us ?? null], true));
+    this.draw();
+  }
+
+  colour(number) {
+    return COLOURS[number % COLOURS.length];
+  }
+
+  #reader(measure, line) {
+    return (step) => measure.all(line.links.map((name) => measure.of(step.links.get(name) ?? IDLE)));
+  }
+
+  #chart(measure, readers, isNetwork = false) {
+    const figure = document.createElement("figure");
+    const caption = document.createElement("figcaption");
+    const value = Object.assign(document.createElement("span"), { className: "value" });
+    caption.append(measure.title, value);
+    figure.append(caption);
+    this.root.insertBefore(figure, this.root.lastElementChild);
+    const css = getComputedStyle(document.documentElement);
+    const colour = (name) => css.getPropertyValue(name).trim();
+    const axis = { stroke: colour("--soft"), grid: { stroke: colour("--grid"), width: 1 }, ticks: { show: false }, font: "11px system-ui" };
+    const plot = new uPlot({
+      width: this.#width(figure),
+      height: HEIGHT_PX,
+      legend: { show: false },
+      cursor: { show: false },
+      scales: { x: { time: false, range: [-60, 0] }, y: { range: (_, __, top) => [0, round(Math.max(measure.least, top ?? 0) * 1.02, measure.most)] } },
+      axes: [
+        { ...axis, size: 24, splits: () => [-60, -45, -30, -15, 0], values: (_, at) => at.map((s) => (s ? `${s} s`.replace("-", "−") : "now")) },
+        { ...axis, size: 74, splits: (_, __, ___, top) => [0, top / 2, top], values: (_, at) => at.map(measure.show) },
+      ],
+      series: [{}, ...readers.map((__, number) => ({
+        stroke: colour(isNetwork ? "--s0" : this.colour(number)), width: 1.6, points: { show: false }, spanGaps: false,
+      }))],
+      hooks: { drawAxes: [(plot) => this.#marks(plot, colour)] },
+    }, [[], ...readers.map(() => [])], figure);
+    return { figure, plot, readers, measure, value };
+  }
+
+  #width(figure) {
+    return Math.max(160, figure.clientWidth - 26);
+  }
+
+  #fit() {
+    for (const { figure, plot } of this.charts) {
+      const width = this.#width(figure);
+      if (width !== plot.width) plot.setSize({ width, height: HEIGHT_PX });
+    }
+  }
+
+  /** Changes of condition as lines, stalls as bands. */
+  #marks(plot, colour) {
+    const { ctx, bbox } = plot;
+    const x = (at_ns) => plot.valToPos((at_ns - this.series.latest_ns) / 1e9, "x", true);
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    ctx.fillStyle = colour("--wary-bg");
+    for (const { at_ns, length_ns } of this.series.stalls) {
+      ctx.fillRect(x(at_ns), bbox.top, Math.max(2, x(at_ns + length_ns) - x(at_ns)), bbox.height);
+    }
+    ctx.strokeStyle = colour("--soft");
+    ctx.lineWidth = devicePixelRatio;
+    ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
+    for (const { at_ns } of this.series.changes) {
+      ctx.beginPath();
+      ctx.moveTo(x(at_ns), bbox.top);
+      ctx.lineTo(x(at_ns), bbox.top + bbox.height);
+      ctx.stroke();
+    }
+    ctx.restore();
+  }
+
+  draw() {
+    const { steps, latest_ns } = this.series;
+    const at = steps.map((step) => (step.at_ns - latest_ns) / 1e9);
+    for (const { plot, readers, measure, value } of this.charts) {
+      const found = readers.map((reader) => steps.map(reader));
+      plot.setData([at, ...found]);
+      const last = found.map((each) => each.at(-1)).filter((each) => each !== undefined && each !== null);
+      value.textContent = last.map(measure.show).join("  ·  ");
+    }
+  }
+}

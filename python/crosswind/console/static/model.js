@@ -1,0 +1,193 @@
+// What the network is and does, from what the server says. Nothing here touches the page.
+
+const UP = new Set(["host.egress", "link.up", "uplink", "switch.ingress"]);
+
+export class Model {
+  constructor(network) {
+    Object.assign(this, network);
+    this.link = new Map(this.links.map((link) => [link.name, link]));
+    this.hostOf = new Map(Object.entries(this.nodes).map(([node, [host]]) => [node, host]));
+    this.uplink = new Map(this.links.filter((link) => link.from in this.hosts).map((link) => [link.from, link]));
+    this.downlink = new Map(this.links.filter((link) => link.to in this.hosts).map((link) => [link.to, link]));
+    this.trunks = this.links.filter((link) => this.isTrunk(link));
+    this.condition = { name: "", places: {} };
+    this.known = new Map();
+    this.rates = new Map();
+    for (const change of network.active) this.change(change);
+  }
+
+  /** A condition, or a step of its timeline, is active. */
+  change(change) {
+    const kept = change.by === "timeline" ? this.condition.places : {};
+    this.condition = { name: change.condition, places: { ...kept, ...change.places } };
+    this.rates.clear();
+  }
+
+  /** The link that an element belongs to: the wire in front of which, or behind which, it stands. */
+  linkOf(element) {
+    if (!this.known.has(element)) {
+      const [of, place = ""] = element.split("/");
+      const host = this.hostOf.get(of) ?? of;
+      const found = this.link.get(of) ?? (UP.has(place) ? this.uplink : this.downlink).get(host);
+      this.known.set(element, found?.name ?? null);
+    }
+    return this.known.get(element);
+  }
+
+  nodesOn(host) {
+    return Object.keys(this.nodes).filter((node) => this.hostOf.get(node) === host);
+  }
+
+  /** The rate of a link under the active condition, in bit/s: null is unlimited, undefined is unknown. */
+  rate(link) {
+    if (!this.rates.has(link.name)) this.rates.set(link.name, this.#rate(link));
+    return this.rates.get(link.name);
+  }
+
+  #rate(link) {
+    const direction = link.from in this.hosts ? "up" : "down";
+    const [drives] = this.#elementsAt(link, "capacity").filter((each) => (each.direction ?? direction) === direction);
+    if (!drives) return link.rate_bps;
+    const levels = drives.process?.levels?.rate_bps;
+    return levels?.length === 1 ? levels[0] : undefined;
+  }
+
+  /** Delay of a link and of what stands at it, in ns, for one packet that passes. */
+  delay(link) {
+    return link.delay_ns + sum(this.#elementsAt(link, "delay").map((delay) => delay.time_ns));
+  }
+
+  /** Elements of one kind that packets on a link meet on their way over it. */
+  #elementsAt(link, kind) {
+    const at = (place, names, isEverywhere) => this.#found(place, kind, new Set(names), isEverywhere);
+    const { name, from, to } = link;
+    if (this.isTrunk(link)) return [...at("wan", [name, from], true), ...at("link", [name], false)];
+    const port = from in this.hosts ? "switch.ingress" : "switch.egress";
+    return [...at("link", [name, from, to], true), ...at(port, [name, from, to], true)];
+  }
+
+  /** Elements of a kind at a place that are restricted to one of `names`, or to none. */
+  #found(place, kind, names, isEverywhere = true) {
+    return (this.condition.places[place] ?? [])
+      .filter((element) => kind in element)
+      .map((element) => element[kind])
+      .filter(({ on }) => (on ? on.some((name) => names.has(name)) : isEverywhere));
+  }
+
+  isTrunk(link) {
+    return !(link.from in this.hosts) && !(link.to in this.hosts);
+  }
+
+  /** Delay of a way from node to node, in ns. */
+  wayDelay(from, to, links) {
+    const ends = [["host.egress", from], ["host.ingress", to]];
+    const atEnds = ends.flatMap(([place, node]) => this.#found(place, "delay", new Set([node, this.hostOf.get(node)])));
+    return sum(links.map((name) => this.delay(this.link.get(name)))) + sum(atEnds.map((delay) => delay.time_ns));
+  }
+
+  /** What sliders and charts can be about. */
+  places() {
+    const both = (host) => [this.uplink.get(host).name, this.downlink.get(host).name];
+    const hosts = Object.keys(this.hosts);
+    const found = [{ label: "All links of hosts", place: "hosts", on: null, links: hosts.flatMap(both) }];
+    for (const host of hosts) {
+      const nodes = this.nodesOn(host).join(", ");
+      found.push({ label: nodes ? `${host} (${nodes})` : host, place: "hosts", on: host, links: both(host) });
+    }
+    if (this.trunks.length) {
+      const all = this.trunks.map((link) => link.name);
+      found.push({ label: "All links between switches", place: "trunks", on: null, links: all });
+    }
+    for (const link of this.trunks) {
+      found.push({ label: `${link.from} → ${link.to}`, place: "trunks", on: link.name, links: [link.name] });
+    }
+    return found;
+  }
+}
+
+const STEP_S = 0.1;
+const STEPS_KEPT = 600;
+
+/** The last 60 s: for each step and link what left it, waited, and was dropped. */
+export class Series {
+  constructor(model) {
+    this.model = model;
+    this.steps = [];
+    this.changes = [];
+    this.stalls = [];
+    this.credits = new Set();
+    this.lateness = new Map();
+  }
+
+  /** Adds a step; with several domains the same step comes once from each. */
+  add(event) {
+    for (const change of event.changes) {
+      this.model.change(change);
+      this.changes.push({ at_ns: change.at_ns, name: change.condition });
+    }
+    this.stalls.push(...event.stalls);
+    let step = this.steps.findLast((each) => each.at_ns === event.at_ns);
+    if (!step) {
+      step = { at_ns: event.at_ns, links: new Map(), credit: new Map(), late: 0 };
+      this.steps.push(step);
+      if (this.steps.length > 1 && this.steps.at(-2).at_ns > event.at_ns) this.steps.sort((a, b) => a.at_ns - b.at_ns);
+    }
+    for (const row of event.rows) this.#row(step, row);
+    for (const { element, left_bits } of event.credit) {
+      this.credits.add(element);
+      step.credit.set(element, left_bits);
+    }
+    step.late += this.#late(event);
+    this.#forget();
+    return step;
+  }
+
+  #row(step, row) {
+    const name = this.model.linkOf(row.element);
+    if (name === null) return;
+    const link = this.model.link.get(name);
+    if (!step.links.has(name)) {
+      step.links.set(name, { sent_bps: 0, queued: 0, dropped: 0, rate_bps: this.model.rate(link), waiting: 0 });
+    }
+    const at = step.links.get(name);
+    at.dropped += row.dropped_packets;
+    at.queued += row.queued_bytes;
+    if (row.element === link.element) {
+      at.sent_bps += (row.departed_bytes * 8) / STEP_S;
+      at.waiting += row.queued_bytes;
+    }
+  }
+
+  /** Packets of this step that were late: lateness counts from the begin of the window. */
+  #late(event) {
+    const key = event.window_started_ns;
+    const before = this.lateness.get(key) ?? 0;
+    if (this.lateness.size > 4) this.lateness.clear();
+    this.lateness.set(key, Math.max(before, event.lateness.missed));
+    this.window = event.lateness;
+    return Math.max(0, event.lateness.missed - before);
+  }
+
+  #forget() {
+    if (this.steps.length > STEPS_KEPT) this.steps.splice(0, this.steps.length - STEPS_KEPT);
+    const since = this.since_ns;
+    while (this.changes.length && this.changes[0].at_ns < since) this.changes.shift();
+    while (this.stalls.length && this.stalls[0].at_ns + this.stalls[0].length_ns < since) this.stalls.shift();
+  }
+
+  get latest_ns() {
+    return this.steps.at(-1)?.at_ns ?? 0;
+  }
+
+  get since_ns() {
+    return this.latest_ns - 60e9;
+  }
+}
+
+/** What one link did in a step; nothing where no row came. */
+export const IDLE = { sent_bps: 0, queued: 0, dropped: 0, waiting: 0, rate_bps: null };
+
+// The wire carries 1538 bytes for 1500 of IP.
+export const used = (at) => (at.rate_bps ? Math.min(1, (at.sent_bps * (1538 / 1500)) / at.rate_bps) : 0);
+export const queueDelay_ms = (at) => (at.rate_bps ? (at.waiting * 8e3) / at.rate_bps : 0);
+export const sum = (numbers) => numbers.reduce((all, each) => all + each, 0);
