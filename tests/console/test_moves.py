@@ -139,9 +139,9 @@ def test_a_named_condition_begins_what_is_saved_anew() -> None:
 
 
 def test_moves_in_words() -> None:
-    assert words_of(moved("delay_us", 20_000)) == "delay of all links: 20 ms"
+    assert words_of(moved("delay_us", 20_000)) == "delay of all links of hosts: 20 ms"
     assert words_of(moved("loss_ppm", 1, on="h0")) == "loss of h0: 0.0001 %"
-    assert words_of(moved("rate_bps", 0)) == "rate of all links: none"
+    assert words_of(moved("rate_bps", 0)) == "rate of all links of hosts: none"
     assert words_of(moved("buffer_bytes", None, on="h0")) == "buffer of h0: as all"
     assert (
         words_of(moved("delay_us", None, place="trunks"))

@@ -97,8 +97,9 @@ class Console:
         if None in hosts:
             raise CrosswindError(f"from and to: nodes are {', '.join(self._network.nodes)}")
         one, other = map(str, hosts)
-        there, back = self._network.way(one, other), self._network.way(other, one)
-        return Answer.of({"there": _names(there), "back": _names(back)})
+        # Every host has a way to every other one: the network is up.
+        there, back = self._network.way(one, other) or [], self._network.way(other, one) or []
+        return Answer.of({"there": [link.name for link in there], "back": [link.name for link in back]})
 
     def _saved(self, _: Parameters) -> Answer:
         with self._changing:
@@ -177,7 +178,3 @@ def _link(network: Network, link: Link) -> dict[str, Any]:
         "delay_ns": link.delay_ns,
         "buffer_bytes": link.resolved(1).buffer_bytes,
     }
-
-
-def _names(way: list[Link] | None) -> list[str] | None:
-    return None if way is None else [link.name for link in way]

@@ -142,8 +142,8 @@ class Hand:
 
 
 def words_of(moved: Moved) -> str:
-    """Return a move in words, such as `delay of all links: 20 ms`."""
-    all_of = "all links" if moved.place == "hosts" else "all links between switches"
+    """Return a move in words, such as `delay of all links of hosts: 20 ms`."""
+    all_of = "all links of hosts" if moved.place == "hosts" else "all links between switches"
     where = all_of if moved.on is None else moved.on
     return f"{moved.slider.rpartition('_')[0]} of {where}: {_value_words(moved)}"
 

@@ -1,4 +1,4 @@
-"""One stream of events: published from any thread, read by any number of readers, none of which holds it up."""
+"""One stream of events: published from any thread, read by any number of readers, and never held up."""
 
 from __future__ import annotations
 

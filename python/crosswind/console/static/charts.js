@@ -5,12 +5,13 @@ import { IDLE, queueDelay_ms, sum, used } from "./model.js";
 
 const LINES_MAX = 6;
 const COLOURS = ["--s1", "--s2", "--s3", "--s4", "--s5", "--s7"];
+const VALUES_MAX = 3; // Beside a title.
 const HEIGHT_PX = 150;
 
-/** The next number that is 1, 2, 4, 6, 8 or 10 times a power of ten: with its half a good axis. */
+/** The next number that makes, with its half, a good axis. */
 const round = (value, limit = Infinity) => {
   const power = 10 ** Math.floor(Math.log10(value));
-  return Math.min(limit, [1, 2, 4, 6, 8, 10].find((each) => each * power >= value) * power);
+  return Math.min(limit, [1, 1.5, 2, 3, 4, 5, 6, 8, 10].find((each) => each * power >= value) * power);
 };
 const most = (numbers) => numbers.reduce((greatest, each) => Math.max(greatest, each), 0);
 
@@ -20,7 +21,7 @@ const MEASURES = [
   { title: "Utilisation", of: used, all: most, show: text.share, least: 0.01, most: 1 },
   { title: "Waiting in queues", of: (at) => at.queued, all: sum, show: text.size, least: 1e3 },
   { title: "Queue delay", of: (at) => queueDelay_ms(at) * 1e3, all: most, show: text.time, least: 100 },
-  { title: "Dropped packets, each 100 ms", of: (at) => at.dropped, all: sum, show: text.count, least: 1 },
+  { title: "Dropped packets, each 100 ms", of: (at) => at.dropped, all: sum, show: text.count, least: 2 },
 ];
 
 /** Lines for a place: one for each link, or one for each direction where there are many. */
@@ -38,7 +39,7 @@ export function linesOf(model, place) {
 
 export class Charts {
   constructor(root, model, series) {
-    Object.assign(this, { root, model, series, charts: [] });
+    Object.assign(this, { root, model, series, charts: [], roundTrip: () => null });
     const dark = matchMedia("(prefers-color-scheme: dark)");
     dark.addEventListener("change", () => this.show(this.place));
     new ResizeObserver(() => this.#fit()).observe(root);
@@ -57,10 +58,10 @@ export class Charts {
       const readers = this.credits.map((element) => (step) => step.credit.get(element) ?? null);
       this.charts.push(this.#chart({ title: `Credit left: ${this.credits.join(", ")}`, show: text.bits, least: 1e3 }, readers));
     }
-    const late = { title: "Late packets, each 100 ms, whole network", show: text.count, least: 1 };
+    const late = { title: "Late packets, each 100 ms, whole network", show: text.count, least: 2 };
     this.charts.push(this.#chart(late, [(step) => step.late], true));
     const pair = { title: "Round trip of a pair", show: text.time, least: 100 };
-    this.charts.push(this.#chart(pair, [(step) => step.rtt_us ?? null], true));
+    this.charts.push(this.#chart(pair, [(step) => this.roundTrip(step)], true));
     this.draw();
   }
 
@@ -142,7 +143,7 @@ export class Charts {
       const found = readers.map((reader) => steps.map(reader));
       plot.setData([at, ...found]);
       const last = found.map((each) => each.at(-1)).filter((each) => each !== undefined && each !== null);
-      value.textContent = last.map(measure.show).join("  ·  ");
+      value.textContent = last.length > VALUES_MAX ? "" : last.map(measure.show).join("  ·  ");
     }
   }
 }

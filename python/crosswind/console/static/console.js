@@ -26,15 +26,15 @@ class Console {
     at("save").addEventListener("click", () => this.#save());
     this.#pairs();
     this.#done(network);
-    this.#show(this.places[0]);
+    // Where there are links between switches, they are what makes the network.
+    this.#show(this.places.find(({ place }) => place === "trunks") ?? this.places[0]);
     this.#active();
   }
 
   /** Takes an event of the stream; what it changes is drawn with the next frame. */
   take(event) {
     if (event.event !== "step") return;
-    const step = this.series.add(event);
-    step.rtt_us = this.#roundTrip(step);
+    this.series.add(event);
     if (event.changes.length) this.#active();
     if (this.series.credits.size !== this.credits) this.#show(this.place);
     this.isDue ||= requestAnimationFrame(() => {
@@ -156,17 +156,17 @@ class Console {
 
   async #pair() {
     const [from, to] = ["from", "to"].map((id) => at(id).value);
-    this.way = null;
-    for (const step of this.series.steps) step.rtt_us = null;
-    this.way = { from, to, ...(await get(`/api/way?${new URLSearchParams({ from, to })}`)) };
+    const way = await get(`/api/way?${new URLSearchParams({ from, to })}`);
+    const known = new Map();
+    this.charts.roundTrip = (step) => {
+      if (!known.has(step.places)) known.set(step.places, this.#declared_us(from, to, way, step.places));
+      const queues = [...way.there, ...way.back].map((name) => queueDelay_ms(step.links.get(name) ?? IDLE) * 1e3);
+      return known.get(step.places) + sum(queues);
+    };
   }
 
-  /** Declared delays and queues of the way there and back, in us. */
-  #roundTrip(step) {
-    if (!this.way?.there || !this.way.back) return null;
-    const { from, to, there, back } = this.way;
-    const declared_ns = this.model.wayDelay(from, to, there) + this.model.wayDelay(to, from, back);
-    return declared_ns / 1e3 + sum([...there, ...back].map((name) => queueDelay_ms(step.links.get(name) ?? IDLE) * 1e3));
+  #declared_us(from, to, { there, back }, places) {
+    return (this.model.wayDelay(from, to, there, places) + this.model.wayDelay(to, from, back, places)) / 1e3;
   }
 }
 

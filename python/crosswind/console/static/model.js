@@ -52,37 +52,29 @@ export class Model {
     return levels?.length === 1 ? levels[0] : undefined;
   }
 
-  /** Delay of a link and of what stands at it, in ns, for one packet that passes. */
-  delay(link) {
-    return link.delay_ns + sum(this.#elementsAt(link, "delay").map((delay) => delay.time_ns));
+  /** Delay of a link and of what stands at it, in ns, under the elements at `places`. */
+  delay(link, places) {
+    return link.delay_ns + sum(this.#elementsAt(link, "delay", places).map((delay) => delay.time_ns));
   }
 
   /** Elements of one kind that packets on a link meet on their way over it. */
-  #elementsAt(link, kind) {
-    const at = (place, names, isEverywhere) => this.#found(place, kind, new Set(names), isEverywhere);
+  #elementsAt(link, kind, places = this.condition.places) {
+    const at = (place, names, isEverywhere) => found(places[place], kind, new Set(names), isEverywhere);
     const { name, from, to } = link;
     if (this.isTrunk(link)) return [...at("wan", [name, from], true), ...at("link", [name], false)];
     const port = from in this.hosts ? "switch.ingress" : "switch.egress";
     return [...at("link", [name, from, to], true), ...at(port, [name, from, to], true)];
   }
 
-  /** Elements of a kind at a place that are restricted to one of `names`, or to none. */
-  #found(place, kind, names, isEverywhere = true) {
-    return (this.condition.places[place] ?? [])
-      .filter((element) => kind in element)
-      .map((element) => element[kind])
-      .filter(({ on }) => (on ? on.some((name) => names.has(name)) : isEverywhere));
-  }
-
   isTrunk(link) {
     return !(link.from in this.hosts) && !(link.to in this.hosts);
   }
 
-  /** Delay of a way from node to node, in ns. */
-  wayDelay(from, to, links) {
+  /** Delay of a way from node to node, in ns, under the elements at `places`. */
+  wayDelay(from, to, links, places) {
     const ends = [["host.egress", from], ["host.ingress", to]];
-    const atEnds = ends.flatMap(([place, node]) => this.#found(place, "delay", new Set([node, this.hostOf.get(node)])));
-    return sum(links.map((name) => this.delay(this.link.get(name)))) + sum(atEnds.map((delay) => delay.time_ns));
+    const atEnds = ends.flatMap(([place, node]) => found(places[place], "delay", new Set([node, this.hostOf.get(node)])));
+    return sum(links.map((name) => this.delay(this.link.get(name), places))) + sum(atEnds.map((delay) => delay.time_ns));
   }
 
   /** What sliders and charts can be about. */
@@ -103,6 +95,14 @@ export class Model {
     }
     return found;
   }
+}
+
+/** Elements of a kind in a list that are restricted to one of `names`, or to none. */
+function found(elements, kind, names, isEverywhere = true) {
+  return (elements ?? [])
+    .filter((element) => kind in element)
+    .map((element) => element[kind])
+    .filter(({ on }) => (on ? on.some((name) => names.has(name)) : isEverywhere));
 }
 
 const STEP_S = 0.1;
@@ -128,7 +128,7 @@ export class Series {
     this.stalls.push(...event.stalls);
     let step = this.steps.findLast((each) => each.at_ns === event.at_ns);
     if (!step) {
-      step = { at_ns: event.at_ns, links: new Map(), credit: new Map(), late: 0 };
+      step = { at_ns: event.at_ns, links: new Map(), credit: new Map(), late: 0, places: this.model.condition.places };
       this.steps.push(step);
       if (this.steps.length > 1 && this.steps.at(-2).at_ns > event.at_ns) this.steps.sort((a, b) => a.at_ns - b.at_ns);
     }
