@@ -13,7 +13,7 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := $(shell find crates python -type f -not -name '*.pyc' -not -path '*/target/*') Cargo.toml Cargo.lock pyproject.toml setup.py
+SOURCES := $(shell find crates python -type f -not -name '*.pyc' -not -path '*/target/*') Cargo.toml Cargo.lock pyproject.toml setup.py requirements-page.txt
 
 .PHONY: build programs demo test test-all floors wheel test-wheel bench lint lint-cargo-fmt lint-clippy lint-ruff lint-ruff-format lint-mypy lint-layers lint-words docs clean
 

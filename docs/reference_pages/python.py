@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _SECTIONS = {
     "Results": ("load", "LoadedRun", "Monitors", "Summary", "ConditionSummary", "Interval", "Surface"),
     "Runs": ("run", "RunNotWhole", "compare", "RunComparison", "Compared", "RatioInterval"),
-    "Networks": ("Fabric", "Reading", "ElementReading", "Written"),
+    "Networks": ("Fabric", "Reading", "ElementReading", "Written", "Step", "Subscription"),
     "Errors": ("CrosswindError",),
 }
 _STARS: Mapping[object, str] = {

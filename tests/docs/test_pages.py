@@ -97,7 +97,12 @@ def test_there_are_examples() -> None:
 def declared_dependencies() -> set[str]:
     """Return the names of what requirements files and crates declare, Crosswind's own crates left out."""
     declared = set()
-    for name in ("requirements.txt", "requirements-dev.txt", "requirements-release.txt"):
+    for name in (
+        "requirements.txt",
+        "requirements-dev.txt",
+        "requirements-release.txt",
+        "requirements-page.txt",
+    ):
         lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
         declared |= {line.partition("==")[0] for line in lines if "==" in line}
     for manifest in (ROOT / "crates").glob("*/Cargo.toml"):

@@ -34,6 +34,12 @@ def test_the_wheel_runs_on_any_python_and_names_its_platform(installed: Distribu
     assert not [file for file in installed.files or [] if file.suffix == ".so"]
 
 
+def test_the_page_of_the_console_is_whole(installed: Distribution) -> None:
+    programs_of(installed)
+    names = {file.name for file in installed.files or [] if file.parent.name == "static"}
+    assert {"index.html", "console.js", "uPlot.iife.js", "uPlot.min.css", "uPlot.license.txt"} <= names
+
+
 @pytest.mark.skipif(shutil.which("objdump") is None, reason="objdump is missing: apt-get install binutils")
 def test_no_program_needs_more_than_the_tag_promises(installed: Distribution) -> None:
     needed, libraries = set(), set()
