@@ -135,3 +135,39 @@ def test_a_run_gives_its_results_or_says_what_it_lacks(live: Live) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "slow" in done.stderr  # Progress is shown unless it is to be quiet.
+
+
+WATCHED = """
+import sys
+import crosswind
+
+TOPOLOGY = {
+    "hosts": 2,
+    "uplink": {"rate": "100Mbit/s", "delay": "0us", "buffer": "64KiB"},
+    "nodes": {"server": "h0", "client": "h1"},
+}
+SEND = "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('server', 9))"
+
+with crosswind.Fabric(TOPOLOGY) as net, net.watch() as steps, net.watch() as others:
+    assert steps.take(10).changes[0].condition == "none"
+    net.set({"link": [{"delay": {"time": "1ms"}}]}, "slow")
+    net.exec("client", [sys.executable, "-c", SEND], check=True)
+    seen, names = set(), []
+    while not ("slow" in names and {"h1/uplink", "h0/downlink"} <= seen):
+        step = steps.take(10)
+        assert step is not None
+        names += [change.condition for change in step.changes]
+        seen |= {row.element for row in step.rows}
+    assert others.take(10).changes[0].condition == "none"
+assert steps.ended and others.ended
+print("watched")
+"""
+
+
+def test_a_program_watches_a_network(live: Live) -> None:
+    (live.folder / "watched.py").write_text(WATCHED)
+    done = subprocess.run(
+        [sys.executable, "watched.py"],
+        cwd=live.folder, env=live.env, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.stdout == "watched\n", done.stderr

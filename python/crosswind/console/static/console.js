@@ -33,6 +33,7 @@ class Console {
 
   /** Takes an event of the stream; what it changes is drawn with the next frame. */
   take(event) {
+    if (event.event === "lost") state(`live, ${event.steps} steps lost`, "");
     if (event.event !== "step") return;
     this.series.add(event);
     if (event.changes.length) this.#active();

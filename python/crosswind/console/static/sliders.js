@@ -75,10 +75,8 @@ export class Sliders {
     this.waiting.set(`${place} ${on} ${slider}`, { place, on, slider, value: value === null ? null : Math.round(value) });
     if (this.isSending) return;
     this.isSending = true;
-    while (this.waiting.size) {
-      const [key, move] = this.waiting.entries().next().value;
+    for (const [key, move] of this.waiting) {
       this.waiting.delete(key);
-      this.isSending = this.waiting.size > 0 || true;
       await this.move(move);
     }
     this.isSending = false;

@@ -1,0 +1,163 @@
+"""What the page may ask of the console, and what it gets; without a network that is up."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+import crosswind
+from crosswind.console import Console
+from crosswind.spec.document import document_of
+from crosswind.stream import Change, Lateness, Step, Stream, Subscription
+
+TOPOLOGY = {
+    "zones": {"delay": {"us": {"eu": "40ms"}, "eu": {"us": "41ms"}}, "rate": "50Mbit/s", "buffer": "1MiB"},
+    "uplink": {"rate": "1Gbit/s", "delay": "20us", "buffer": "1MiB"},
+    "nodes": {"a": "us", "b": "eu"},
+}
+OWN = {"slow": {"link": [{"delay": {"time": "20ms"}}]}}
+
+
+class Net(crosswind.Fabric):
+    """A network that notes what is set, and is watched by a stream of the test."""
+
+    def __init__(self) -> None:
+        super().__init__(TOPOLOGY, conditions=[OWN])
+        self.was_set: list[tuple[str | Mapping[str, Any], str]] = []
+        self.steps = Stream[Step]()
+
+    def set(self, condition: str | Mapping[str, Any], name: str = "inline") -> int:
+        if isinstance(condition, Mapping):
+            self._setup.condition_in(document_of({name: condition}, name))
+        self.was_set.append((condition, name))
+        return len(self.was_set) * 2 * 10**9
+
+    def watch(self) -> Subscription[Step]:
+        return self.steps.subscribe()
+
+
+@pytest.fixture
+def net() -> Net:
+    return Net()
+
+
+@pytest.fixture
+def console(net: Net) -> Iterator[Console]:
+    with Console(net) as console:
+        yield console
+        net.steps.end()
+
+
+def ask(console: Console, path: str, body: object = None) -> tuple[int, bytes]:
+    address, _, token = console.url.removeprefix("http://").partition("/#")
+    connection = http.client.HTTPConnection(address, timeout=10)
+    headers = {"Authorization": f"Bearer {token}"}
+    if body is None:
+        connection.request("GET", path, headers=headers)
+    else:
+        connection.request("POST", path, json.dumps(body), headers)
+    answer = connection.getresponse()
+    return answer.status, answer.read()
+
+
+def step(at_ns: int, *changes: Change) -> Step:
+    return Step(
+        event="step", at_ns=at_ns, window_started_ns=0, rows=(), credit=(), changes=changes, stalls=(),
+        lateness=Lateness(packets=0, early=0, missed=0, max_ns=0), left_out=0, made_ns=0,
+    )  # fmt: skip
+
+
+def change(condition: str, by: Any = "set") -> Change:
+    return Change(at_ns=1, asked_ns=1, by=by, condition=condition, places={})
+
+
+def test_the_network_is_described(console: Console) -> None:
+    status, content = ask(console, "/api/network")
+    found = json.loads(content)
+    assert status == 200
+    assert found["hosts"] == {"h0": "us", "h1": "eu"}
+    assert found["conditions"] == ["slow", "none"]
+    assert {"name": "none", "summary": "no treatment, no interference"} in found["catalogue"]
+    assert [(link["name"], link["element"]) for link in found["links"]][-2:] == [
+        ("us->eu", "us->eu/wire"),
+        ("eu->us", "eu->us/wire"),
+    ]
+    assert 'data-links="us-&gt;eu"' in found["picture"]
+    # The page has the colours in a file of its own: its policy allows no others.
+    assert "<style" not in found["picture"]
+    assert " style=" not in found["picture"]
+
+
+def test_the_way_between_two_nodes(console: Console) -> None:
+    there, back = ["h0->us", "us->eu", "eu->h1"], ["h1->eu", "eu->us", "us->h0"]
+    assert json.loads(ask(console, "/api/way?from=a&to=b")[1]) == {"there": there, "back": back}
+    assert json.loads(ask(console, "/api/way?from=a&to=a")[1]) == {"there": [], "back": []}
+    assert ask(console, "/api/way?from=a&to=c")[0] == 422
+    assert ask(console, "/api/way")[0] == 422
+
+
+def test_a_move_is_a_condition_and_is_noted(console: Console, net: Net) -> None:
+    move = {"place": "trunks", "on": "us->eu", "slider": "loss_ppm", "value": 10_000}
+    status, content = ask(console, "/api/set", move)
+    assert status == 200, content
+    assert net.was_set == [
+        (
+            {
+                "host.egress": [],
+                "link": [{"lose": {"bernoulli": "1%", "on": ["us->eu"]}}],
+                "switch.egress": [],
+            },
+            "by-hand",
+        )
+    ]
+    done = json.loads(content)
+    assert done["moves"] == [{"at_ns": 2 * 10**9, "words": "loss of us->eu: 1 %"}]
+    assert [(at["place"], at["on"], at["loss_ppm"]) for at in done["values"]] == [
+        ("trunks", "us->eu", 10_000)
+    ]
+    assert b"lose: {bernoulli: 1%" in ask(console, "/api/saved")[1]
+    # A named condition takes the sliders back.
+    done = json.loads(ask(console, "/api/set", {"condition": "slow"})[1])
+    assert done["values"] == []
+    assert net.was_set[-1] == ("slow", "inline")
+    assert [move["words"] for move in done["moves"]] == ["loss of us->eu: 1 %", "condition slow"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"condition": "/etc/passwd"}, {"condition": "slw"}, {"condition": 1},
+        {"condition": "none", "more": 1},
+        {}, [], "none", None, 1,
+        {"place": "hosts", "on": "h9", "slider": "delay_us", "value": 1},
+        {"place": "hosts", "on": "us->eu", "slider": "delay_us", "value": 1},
+        {"place": "link", "on": None, "slider": "delay_us", "value": 1},
+        {"place": "hosts", "on": None, "slider": "delay_us", "value": -1},
+        {"place": "hosts", "on": None, "slider": "delay_us", "value": 1.5},
+        {"place": "hosts", "on": None, "slider": "delay_us", "value": 10**13},
+        {"place": "hosts", "on": None, "slider": "buffer_bytes", "value": 0},
+        {"place": "hosts", "on": None, "slider": "loss_ppm", "value": 10**7},
+        {"place": "hosts", "on": None, "slider": "colour", "value": 1},
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_refused_and_changes_nothing(console: Console, net: Net, body: object) -> None:
+    before = ask(console, "/api/network")[1]
+    if body is not None:
+        assert ask(console, "/api/set", body)[0] == 422
+    assert net.was_set == []
+    assert ask(console, "/api/network")[1] == before
+
+
+def test_a_page_that_comes_late_has_the_last_minute_and_what_follows(console: Console, net: Net) -> None:
+    net.steps.publish(step(1, change("slow", "up")))
+    net.steps.publish(step(2, change("none")))
+    net.steps.publish(step(3, change("none", "timeline")))
+    net.steps.end()
+    lines = [json.loads(line) for line in ask(console, "/api/stream")[1].splitlines()]
+    assert [line["at_ns"] for line in lines] == [1, 2, 3]
+    active = json.loads(ask(console, "/api/network")[1])["active"]
+    assert [(found["condition"], found["by"]) for found in active] == [("none", "set"), ("none", "timeline")]
