@@ -98,7 +98,8 @@ def test_a_step_is_read_as_the_agent_writes_it() -> None:
     row = {"at_ns": 1, "element": "h0/uplink", "class": "real", "arrived_bytes": 2, "departed_bytes": 3,
            "dropped_packets": 4, "dropped_bytes": 5, "queued_bytes": 6}  # fmt: skip
     change = {"at_ns": 1, "asked_ns": 1, "by": "set", "condition": "slow", "places": {"link": []}}
-    step = {"event": "step", "at_ns": 1, "window_started_ns": 0, "rows": [row], "changes": [change],
+    step = {"event": "step", "domain": 0, "at_ns": 1, "window_started_ns": 0,
+            "rows": [row], "changes": [change],
             "credit": [{"element": "a/host.egress/0:credit", "left_bits": 7}],
             "stalls": [{"at_ns": 1, "length_ns": 2}],
             "lateness": {"packets": 9, "early": 0, "missed": 1, "max_ns": 8},

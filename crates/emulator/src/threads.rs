@@ -88,12 +88,12 @@ impl Threads {
 
     /// Has every thread report the steps of its series; returns where, by domain.
     pub fn watch(&self) -> Result<Vec<Watch>, String> {
-        let begin = |thread: &PacketThread| {
-            let (watched, watch) = watch::watch();
+        let begin = |(domain, thread): (usize, &PacketThread)| {
+            let (watched, watch) = watch::watch(domain);
             let sent = thread.commands.send(Command::Watch(Box::new(watched)));
             sent.then_some(watch).ok_or_else(dead)
         };
-        self.0.iter().map(begin).collect()
+        self.0.iter().enumerate().map(begin).collect()
     }
 
     /// Ends all threads and closes the ports; returns the final state of the files.

@@ -65,12 +65,13 @@ pub struct Watched {
 /// The reader's end for one domain.
 #[derive(Debug)]
 pub struct Watch {
+    domain: usize,
     receiver: Receiver<Report>,
     elements: Vec<ElementAt>,
 }
 
-/// Both ends.
-pub fn watch() -> (Watched, Watch) {
+/// Both ends, for the domain of this number.
+pub fn watch(domain: usize) -> (Watched, Watch) {
     let (sender, receiver) = sync_channel(WAITING_MAX);
     let watched = Watched {
         sender,
@@ -81,7 +82,7 @@ pub fn watch() -> (Watched, Watch) {
         left_out: 0,
         made_ns: 0,
     };
-    (watched, Watch { receiver, elements: Vec::new() })
+    (watched, Watch { domain, receiver, elements: Vec::new() })
 }
 
 impl Watched {
@@ -139,6 +140,8 @@ impl Watched {
 #[derive(Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct StepReport {
+    /// Number of the domain, from 0.
+    pub domain: usize,
     pub at_ns: u64,
     pub window_started_ns: u64,
     pub rows: Vec<SeriesRow>,
@@ -174,6 +177,7 @@ impl Watch {
         let element = |id: ElementId| &self.elements[id.index()];
         let credit = report.credit.into_iter();
         StepReport {
+            domain: self.domain,
             at_ns: report.at_ns,
             window_started_ns: report.window_started_ns,
             rows: report.rows.iter().map(|row| series_row(row, element(row.element))).collect(),

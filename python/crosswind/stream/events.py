@@ -80,15 +80,18 @@ class Step(Event):
     """What happened in a step of 100 ms. With several domains, each of them has an event for every step.
 
     Attributes:
+        domain: number of the domain, from 0.
         at_ns: its begin, on CLOCK_MONOTONIC.
         window_started_ns: begin of the measurement window.
         rows: an entry for each element and class of packets for which something happened.
-        changes, stalls: those since the last event.
+        changes, stalls: those of this domain since its last event.
+        lateness: of the packets that left this domain, since the begin of the window.
         left_out: steps so far that were not reported, because their reader was too slow.
         made_ns: time that the packet thread has spent on all events so far.
     """
 
     event: Literal["step"]
+    domain: int
     at_ns: int
     window_started_ns: int
     rows: tuple[Row, ...]

@@ -254,7 +254,7 @@ fn a_watched_thread_reports_every_step_with_its_rows_and_the_changes_in_it() {
     let condition = json!({"name": "metered", "places": {"host.egress": [credit]}});
     let (mut worker, commands, mut planner) = planned(&condition, true);
     let started_ns = measure(&mut worker, &commands, &mut planner);
-    let (watched, mut watch) = crate::watch::watch();
+    let (watched, mut watch) = crate::watch::watch(0);
     assert!(commands.send(Command::Watch(Box::new(watched))));
     send(&mut worker);
     run_until(&mut worker, started_ns + STEP_NS + STEP_NS / 2);
@@ -282,7 +282,7 @@ fn a_watched_thread_reports_every_step_with_its_rows_and_the_changes_in_it() {
 #[test]
 fn a_reader_that_stops_reading_misses_reports_and_holds_nobody_up() {
     let (mut worker, commands) = worker(&json!({"name": "none"}), true);
-    let (watched, mut watch) = crate::watch::watch();
+    let (watched, mut watch) = crate::watch::watch(0);
     assert!(commands.send(Command::Watch(Box::new(watched))));
     run_until(&mut worker, BUILT_NS + 100 * STEP_NS + JUST_AFTER_NS);
     send(&mut worker);
