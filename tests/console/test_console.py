@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -66,13 +67,14 @@ def ask(console: Console, path: str, body: object = None) -> tuple[int, bytes]:
 
 def step(at_ns: int, *changes: Change) -> Step:
     return Step(
-        event="step", at_ns=at_ns, window_started_ns=0, rows=(), credit=(), changes=changes, stalls=(),
+        event="step", domain=0, at_ns=at_ns, window_started_ns=0, rows=(), credit=(), changes=changes,
+        stalls=(),
         lateness=Lateness(packets=0, early=0, missed=0, max_ns=0), left_out=0, made_ns=0,
     )  # fmt: skip
 
 
-def change(condition: str, by: Any = "set") -> Change:
-    return Change(at_ns=1, asked_ns=1, by=by, condition=condition, places={})
+def change(condition: str, by: Any = "set", at_ns: int = 1) -> Change:
+    return Change(at_ns=at_ns, asked_ns=at_ns, by=by, condition=condition, places={})
 
 
 def test_the_network_is_described(console: Console) -> None:
@@ -125,6 +127,33 @@ def test_a_move_is_a_condition_and_is_noted(console: Console, net: Net) -> None:
     assert done["values"] == []
     assert net.was_set[-1] == ("slow", "inline")
     assert [move["words"] for move in done["moves"]] == ["loss of us->eu: 1 %", "condition slow"]
+
+
+def test_a_condition_that_somebody_else_set_takes_the_sliders_back(console: Console, net: Net) -> None:
+    loss = {"place": "hosts", "on": None, "slider": "loss_ppm", "value": 10_000}
+    delay = {"place": "hosts", "on": None, "slider": "delay_us", "value": 1000}
+    ask(console, "/api/set", loss)
+    # At 1 ns, so before the move, and as the move itself: neither is somebody else's.
+    net.steps.publish(step(1, change("none", "set")))
+    net.steps.publish(step(2, change("by-hand", at_ns=2 * 10**9 + 1)))
+    await_active(console, "by-hand")
+    assert len(json.loads(ask(console, "/api/set", delay)[1])["values"]) == 1
+    assert net.was_set[-1][0]["link"] == [{"delay": {"time": "1ms"}}, {"lose": {"bernoulli": "1%"}}]
+    net.steps.publish(step(3, change("slow", at_ns=5 * 10**9)))
+    await_active(console, "slow")
+    done = json.loads(ask(console, "/api/set", delay)[1])
+    assert net.was_set[-1][0]["link"] == [{"delay": {"time": "1ms"}}]
+    assert done["moves"][2]["words"] == "condition slow, set elsewhere"
+
+
+def await_active(console: Console, name: str) -> None:
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        active = json.loads(ask(console, "/api/network")[1])["active"]
+        if active and active[-1]["condition"] == name:
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"{name} never became active")
 
 
 @pytest.mark.parametrize(

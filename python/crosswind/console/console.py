@@ -134,6 +134,7 @@ class Console:
         if moved.on is not None and moved.on not in self._hand.names(moved.place):
             raise CrosswindError(f"{moved.on}: there is no such place; reload the page")
         with self._changing:
+            self._note_others()
             values = self._hand.with_moved(moved)
             places = self._hand.places(values)
             effective_ns = self._net.set(places, BY_HAND)
@@ -141,6 +142,14 @@ class Console:
             of = (moved.place, moved.on, moved.slider)
             self._hand.note(Move(effective_ns, words_of(moved), places, of))
             return Answer.of({"effective_ns": effective_ns, **self._done()})
+
+    def _note_others(self) -> None:
+        """Take the sliders back where somebody else, such as `crosswind set`, has changed the condition."""
+        last_ns = self._hand.moves[-1].at_ns if self._hand.moves else 0
+        for change in self._recent.active:
+            if change.by == "set" and change.at_ns > last_ns and change.condition != BY_HAND:
+                self._hand.values = {}
+                self._hand.note(Move(change.at_ns, f"condition {change.condition}, set elsewhere"))
 
     def _done(self) -> dict[str, Any]:
         """Return where the sliders stand, and what the user did."""

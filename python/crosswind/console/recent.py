@@ -35,7 +35,7 @@ class Recent:
         for step in steps:
             line = step.model_dump_json(by_alias=True).encode()
             with self._changed:
-                for change in step.changes:
+                for change in step.changes if step.domain == 0 else ():
                     self._active = [*(self._active if change.by == "timeline" else []), change]
                 self._lines.append(line)
                 self._next += 1

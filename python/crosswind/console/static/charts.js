@@ -56,7 +56,8 @@ export class Charts {
     this.charts = MEASURES.map((measure) => this.#chart(measure, this.lines.map((line) => this.#reader(measure, line))));
     if (this.credits.length) {
       const readers = this.credits.map((element) => (step) => step.credit.get(element) ?? null);
-      this.charts.push(this.#chart({ title: `Credit left: ${this.credits.join(", ")}`, show: text.bits, least: 1e3 }, readers));
+      const owners = this.credits.map((element) => element.split("/")[0]);
+      this.charts.push(this.#chart({ title: `Credit left: ${owners.join(", ")}`, show: text.bits, least: 1e3 }, readers));
     }
     const late = { title: "Late packets, each 100 ms, whole network", show: text.count, least: 2 };
     this.charts.push(this.#chart(late, [(step) => step.late], true));

@@ -7,6 +7,7 @@ import { Picture } from "./picture.js";
 import { Sliders } from "./sliders.js";
 import * as text from "./text.js";
 
+const BY_HAND = "by-hand";
 const AGAIN_MS = 1000;
 const at = (id) => document.getElementById(id);
 
@@ -97,6 +98,10 @@ class Console {
 
   #active() {
     const { name } = this.model.condition;
+    if (name !== BY_HAND && this.values.length) {
+      this.values = [];
+      this.#values();
+    }
     at("active").textContent = name;
     at("said").textContent = `Condition ${name} is active`;
     this.#conditions();
@@ -140,7 +145,7 @@ class Console {
   async #save() {
     const link = document.createElement("a");
     link.href = URL.createObjectURL(await get("/api/saved"));
-    link.download = "by-hand.yaml";
+    link.download = `${BY_HAND}.yaml`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), AGAIN_MS);
   }

@@ -121,7 +121,8 @@ export class Series {
 
   /** Adds a step; with several domains the same step comes once from each. */
   add(event) {
-    for (const change of event.changes) {
+    // Every domain makes the same changes.
+    for (const change of event.domain === 0 ? event.changes : []) {
       this.model.change(change);
       this.changes.push({ at_ns: change.at_ns, name: change.condition });
     }
@@ -158,14 +159,17 @@ export class Series {
     }
   }
 
-  /** Packets of this step that were late: lateness counts from the begin of the window. */
-  #late(event) {
-    const key = event.window_started_ns;
-    const before = this.lateness.get(key) ?? 0;
-    if (this.lateness.size > 4) this.lateness.clear();
-    this.lateness.set(key, Math.max(before, event.lateness.missed));
-    this.window = event.lateness;
-    return Math.max(0, event.lateness.missed - before);
+  /** Packets of this step that were late: each domain counts from the begin of the window. */
+  #late({ domain, window_started_ns, lateness }) {
+    const before = this.lateness.get(domain);
+    this.lateness.set(domain, { window_started_ns, ...lateness });
+    return lateness.missed - (before?.window_started_ns === window_started_ns ? before.missed : 0);
+  }
+
+  /** Packets of the window so far, and how many of them were late. */
+  get window() {
+    const domains = [...this.lateness.values()];
+    return { packets: sum(domains.map((each) => each.packets)), missed: sum(domains.map((each) => each.missed)) };
   }
 
   #forget() {
