@@ -56,7 +56,7 @@ class Console:
 
     @property
     def url(self) -> str:
-        """The address for a browser; whoever has it may change the network."""
+        """The address for a browser; anybody who has it can change the network."""
         return self._server.url
 
     def __enter__(self) -> Self:
