@@ -104,7 +104,7 @@ def test_a_grid_that_stays_on_one_node_is_refused_before_anything_starts(live: L
     write(live, extra=", ranks_per_node: 8, grid: {p: 2, q: 2}")
     status, said = live.run("run", "hpcc.yaml")
     assert status == 2
-    assert "2 x 2 is not the 16 ranks" in said
+    assert "2 x 2 is not the number of ranks, 16" in said
     assert not live.results.exists()
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # At 20 Mbit/s, of which half as much again is foreseen: 3.75 MB a second, and twice 1.3 times 3000 s of them.
 FORESEEN_BYTES = 3.75e6 * 2 * 1.3 * 3000
 LONG = ("--full-speed", "3000s", "--connections", "1", "--repeat", "1", "--writes", "64KiB")
-QUESTION = "which exceeds the limit of 10GB. Send it all the same? [y/N]:"
+QUESTION = "which exceeds the limit of 10GB. Send it anyway? [y/N]:"
 
 
 @contextmanager

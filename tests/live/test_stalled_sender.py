@@ -99,6 +99,6 @@ def test_a_burst_whose_sender_stalled_is_measured_again_and_the_bucket_is_right(
 def test_a_sender_that_stalls_every_time_is_refused_with_what_would_help(
     live: Live, measured: partial[TrafficTrace]
 ) -> None:
-    with stalls(live, 5) as stopped, pytest.raises(Interrupted, match=r"stood still.*5 times.*does less"):
+    with stalls(live, 5) as stopped, pytest.raises(Interrupted, match=r"stalled.*5 times.*less busy"):
         measured()
     assert len(stopped) >= 1

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import BaseModel, ValidationError
 
 from crosswind.app.requirements import GoProgram
 from crosswind.errors import CrosswindError, Exit
@@ -19,6 +20,7 @@ from crosswind.runner.interference import check_iperf3, draws
 from crosswind.runner.interruption import Interrupted, Interruption
 from crosswind.runner.outcome import judge_run
 from crosswind.runner.progress import left
+from crosswind.runner.reason import exception_text
 from crosswind.spec import Resolved, ResolvedInterference
 from crosswind.stats import StoppingLook
 
@@ -236,3 +238,24 @@ def test_the_handlers_are_given_back() -> None:
 )
 def test_time_left_is_said_as_people_say_it(seconds: float, said: str) -> None:
     assert left(seconds) == said
+
+
+def test_a_document_with_errors_is_a_reason_of_one_line() -> None:
+    class Answer(BaseModel):
+        operations: int
+        errors: int
+
+    for text, reason in (
+        ('{"operations": 1', "Invalid JSON: EOF while parsing an object at line 1 column 16"),
+        (
+            '{"operations": "many"}',
+            "operations: Input should be a valid integer, unable to parse string as an ",
+        ),
+    ):
+        with pytest.raises(ValidationError) as refused:
+            Answer.model_validate_json(text)
+        found = exception_text(refused.value)
+        assert found.startswith(reason)
+        assert "\n" not in found
+    assert found.endswith(", and 1 more errors")
+    assert exception_text(ValueError("too long")) == "ValueError: too long"

@@ -4,6 +4,7 @@ import re
 import sqlite3
 
 import duckdb
+from pydantic import ValidationError
 
 from crosswind.errors import CrosswindError
 
@@ -17,7 +18,14 @@ def reason_of(error: Exception) -> str:
 
 
 def exception_text(error: Exception) -> str:
-    """Return the name and text of an exception, such as `RecursionError: maximum depth exceeded`."""
+    """Return the name and text of an exception, such as `RecursionError: maximum depth exceeded`.
+
+    Of a document with errors it is the first one with its place, in one line.
+    """
+    if isinstance(error, ValidationError):
+        first, more = error.errors(include_url=False)[0], error.error_count() - 1
+        place = ".".join(map(str, first["loc"]))
+        return f"{place}: " * bool(place) + first["msg"] + f", and {more} more errors" * bool(more)
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
