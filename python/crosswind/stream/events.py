@@ -101,3 +101,136 @@ class Step(Event):
     lateness: Lateness
     left_out: int
     made_ns: int
+
+
+class Note(Event):
+    """A sentence for the user, such as why the run waits."""
+
+    event: Literal["note"] = "note"
+    text: str
+
+
+class RunBegun(Event):
+    """A run began, or goes on.
+
+    Attributes:
+        folder: its results folder.
+        conditions: in the order of the experiment.
+        baseline: the condition that others are compared with.
+        trials: planned so far; an experiment that grows plans more.
+        ended: trials of them that need no attempt any more.
+    """
+
+    event: Literal["run-begun"] = "run-begun"
+    name: str
+    summary: str
+    folder: str
+    application: str
+    conditions: tuple[str, ...]
+    baseline: str
+    trials: int
+    ended: int
+
+
+class TrialBegun(Event):
+    """An attempt of a trial began.
+
+    Attributes:
+        attempt: from 1.
+        ended: trials that ended before, of `trials` planned so far.
+        left_s: estimated time until the last planned trial ends, in seconds; None where it is not known.
+    """
+
+    event: Literal["trial-begun"] = "trial-begun"
+    trial: str
+    attempt: int
+    condition: str
+    block: int
+    ended: int
+    trials: int
+    left_s: float | None
+
+
+class TrialReached(Event):
+    """An attempt reached a step of the journal: network up, application prepared, load measured."""
+
+    event: Literal["trial-reached"] = "trial-reached"
+    trial: str
+    step: Literal["up", "prepared", "measured"]
+
+
+class FigureOfTrial(_Part):
+    """A figure of one trial, with its name in words."""
+
+    name: str
+    value: float
+    unit: str
+
+
+class TrialEnded(Event):
+    """An attempt ended.
+
+    Attributes:
+        trial: the name of the attempt.
+        reason: why it failed or was interrupted.
+        fidelity_reason: why it is not faithful.
+        figures: those that the experiment shows; none of a failed attempt.
+    """
+
+    event: Literal["trial-ended"] = "trial-ended"
+    trial: str
+    attempt: int
+    condition: str
+    block: int
+    status: Literal["done", "failed", "interrupted"]
+    reason: str | None
+    fidelity: Literal["faithful", "degraded", "void"] | None
+    fidelity_reason: str | None
+    duration_s: float | None
+    figures: tuple[FigureOfTrial, ...]
+
+
+class ConditionSoFar(_Part):
+    """What is known of one condition.
+
+    Attributes:
+        trials: that count.
+        value, low, high: the figure over these trials, and its interval; None where there are too few.
+        needed: more trials that it needs for an interval, or by the stopping rule; None where unknown.
+        settled: whether no more trials are needed.
+    """
+
+    condition: str
+    trials: int
+    value: float | None
+    low: float | None
+    high: float | None
+    needed: int | None
+    settled: bool
+
+
+class SoFar(Event):
+    """What a run knows after a trial: its first figure of every condition, and how sure it is.
+
+    Attributes:
+        figure, unit: the figure in words, such as `P99`, and its unit.
+        confidence: of the intervals, such as 0.95.
+        blocks: blocks that are complete, of `blocks_planned` so far.
+    """
+
+    event: Literal["so-far"] = "so-far"
+    figure: str
+    unit: str
+    better: Literal["lower", "higher"]
+    confidence: float
+    blocks: int
+    blocks_planned: int
+    conditions: tuple[ConditionSoFar, ...]
+
+
+class RunEnded(Event):
+    """A run ended, or was interrupted: exit status and sentences for the user, the most important first."""
+
+    event: Literal["run-ended"] = "run-ended"
+    exit: int
+    remarks: tuple[str, ...]
