@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from crosswind.analysis.network.ends import EndFacts, EndState, InterfaceRates, Machines
+from crosswind.analysis.network.ends import EndFacts, Machines
 from crosswind.errors import Exit
 from crosswind.fingerprint.measure import end_facts
 from crosswind.fingerprint.measure.machines import Bounds, TooBusy, refuse_busy
+from crosswind.results.provenance import InterfaceRates, MachineActivity
 
 RATES = {"lo": InterfaceRates(received=10**9, sent=10**9), "e": InterfaceRates(received=5, sent=2_000_000)}
-STATE = EndState(
+STATE = MachineActivity(
     load_average=[3.0, 1.0, 1.0],
     memory_bytes=100,
     memory_available_bytes=10,

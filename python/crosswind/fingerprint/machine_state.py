@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from crosswind.analysis.network.document import FingerprintDocument
-from crosswind.analysis.network.ends import EndFacts, EndState, Machines
+from crosswind.analysis.network.ends import EndFacts, Machines
+from crosswind.results.provenance import MachineActivity
 from crosswind.text import units
 from crosswind.text.html_file import flat
 
@@ -107,7 +108,7 @@ def _rows(before: EndFacts, after: EndFacts | None) -> list[StateRow]:
     ]
 
 
-def _described(state: EndState, cores: int) -> dict[str, str]:
+def _described(state: MachineActivity, cores: int) -> dict[str, str]:
     used_bytes = state.memory_used_bytes
     used = units.percent(used_bytes / state.memory_bytes)
     interfaces = {

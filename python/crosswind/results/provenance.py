@@ -17,7 +17,7 @@ class GitState(StoredPart):
 
 
 class InterfaceRates(StoredPart):
-    """What passed an interface, in bit/s."""
+    """Rates through an interface, in bit/s."""
 
     received: int
     sent: int
@@ -40,6 +40,11 @@ class MachineActivity(StoredPart):
     uptime_s: float
     steal_s: float
     interfaces_bps: dict[str, InterfaceRates]
+
+    @property
+    def memory_used_bytes(self) -> int:
+        """Memory that is not available."""
+        return self.memory_bytes - self.memory_available_bytes
 
 
 class PlannedFingerprint(StoredPart):

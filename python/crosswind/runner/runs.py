@@ -13,7 +13,6 @@ from crosswind.fingerprint.measure.machines import ANYTHING, Bounds, facts_here,
 from crosswind.plan import planned, planned_fingerprint, selected
 from crosswind.results import ResultsFolder
 from crosswind.results.documents import WITHOUT_IT, blaming
-from crosswind.results.provenance import MachineActivity
 from crosswind.runner.attempt import planned_row
 from crosswind.runner.machine import check_same_machine, machine_now
 from crosswind.runner.notes import machine_notes
@@ -63,7 +62,7 @@ def run(
     refuse_busy([here], bounds)
     now = now.with_changes(
         remarks=notes,
-        state=MachineActivity.model_validate(here.state.as_json()),
+        state=here.state,
         bounds=asdict(bounds),
         fingerprint=planned_fingerprint(resolved),
     )
@@ -161,7 +160,7 @@ def _write_after(
 ) -> None:
     """Record the machine after the last trial, unless the disk is full."""
     with contextlib.suppress(OSError):
-        state = MachineActivity.model_validate(facts_here(since).state.as_json())
+        state = facts_here(since).state
         folder.write_provenance(
             after=machine_now(resolved, application, hello, source).with_changes(state=state)
         )

@@ -9,38 +9,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from crosswind.analysis.network.part import FingerprintPart
-
-
-class InterfaceRates(FingerprintPart):
-    """Rates through an interface, in bit/s."""
-
-    received: int
-    sent: int
-
-
-class EndState(FingerprintPart):
-    """What a machine was doing.
-
-    Attributes:
-        load_average: of 1, 5 and 15 minutes.
-        uptime_s: since boot.
-        steal_s: CPU time taken by the hypervisor since boot, summed over cores.
-        interfaces_bps: by name.
-    """
-
-    load_average: list[float]
-    memory_bytes: int
-    memory_available_bytes: int
-    swap_used_bytes: int
-    processes: int
-    uptime_s: float
-    steal_s: float
-    interfaces_bps: dict[str, InterfaceRates]
-
-    @property
-    def memory_used_bytes(self) -> int:
-        """Memory that is not available."""
-        return self.memory_bytes - self.memory_available_bytes
+from crosswind.results.provenance import MachineActivity
 
 
 class Interface(FingerprintPart):
@@ -101,7 +70,7 @@ class EndFacts(FingerprintPart):
     clock_source: str | None = None
     governor: str | None = None
     virtualisation: str | None = None
-    state: EndState
+    state: MachineActivity
     sysctls: dict[str, str | None] = Field(default_factory=dict)
     interface: Interface = Interface()
     connection: Connection | None = None
