@@ -61,6 +61,7 @@ def values(live: Live, metric: str) -> list[float]:
     return [value for (value,) in duckdb.sql(query).fetchall()]
 
 
+@pytest.mark.long
 def test_a_token_bucket_slows_down_what_communicates(live: Live) -> None:
     # Not PTRANS, which lasts a few milliseconds: one slice of the scheduler is as long.
     communicates = (*RINGS, "AvgPingPongBandwidth")
