@@ -81,6 +81,8 @@ pub struct Host {
     pub emulator_cpu_ns: u64,
     pub ring_overruns: u64,
     pub send_retries: u64,
+    /// Time that the packet thread spent on reports to a reader; null where none watches.
+    pub watch_ns: Option<u64>,
 }
 
 /// A condition, or a step of its timeline, that was applied.

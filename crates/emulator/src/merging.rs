@@ -56,6 +56,7 @@ fn host(snapshots: &[Snapshot]) -> Host {
         emulator_cpu_ns: all().map(|host| host.emulator_cpu_ns).sum(),
         ring_overruns: all().map(|host| host.ring_overruns).sum(),
         send_retries: all().map(|host| host.send_retries).sum(),
+        watch_ns: all().filter_map(|host| host.watch_ns).reduce(|one, other| one + other),
     }
 }
 

@@ -60,6 +60,8 @@ pub struct Watched {
     stalls: usize,
     left_out: u64,
     made_ns: u64,
+    /// `made_ns` at the start of the window.
+    made_before_ns: u64,
 }
 
 /// The reader's end for one domain.
@@ -81,6 +83,7 @@ pub fn watch(domain: usize) -> (Watched, Watch) {
         stalls: 0,
         left_out: 0,
         made_ns: 0,
+        made_before_ns: 0,
     };
     (watched, Watch { domain, receiver, elements: Vec::new() })
 }
@@ -93,14 +96,20 @@ impl Watched {
         }
     }
 
-    /// The stalls of the window are counted from zero.
+    /// Stalls and time are counted from zero.
     pub fn start_window(&mut self) {
         self.stalls = 0;
+        self.made_before_ns = self.made_ns;
     }
 
     /// Time that the packet thread spent on reports so far.
     pub fn spent(&mut self, ns: u64) {
         self.made_ns += ns;
+    }
+
+    /// Time that the packet thread spent on reports in the window.
+    pub fn window_ns(&self) -> u64 {
+        self.made_ns - self.made_before_ns
     }
 
     /// Reports a step; false if the reader has gone.

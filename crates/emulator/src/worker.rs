@@ -423,6 +423,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
                 emulator_cpu_ns: account.cpu_ns - before.cpu_ns,
                 ring_overruns: self.forwarder.ports.iter_mut().map(Port::overruns).sum(),
                 send_retries: self.forwarder.send_retries,
+                watch_ns: self.watched.as_ref().map(|watched| watched.window_ns()),
             },
             changes: self.changes.clone(),
             series: self.series.rows.clone(),

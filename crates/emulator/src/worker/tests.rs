@@ -277,6 +277,7 @@ fn a_watched_thread_reports_every_step_with_its_rows_and_the_changes_in_it() {
     assert_eq!(changes(1), [("other", set_ns)]);
     assert_eq!((reports[2].lateness.packets, reports[2].lateness.early), (1, 0));
     assert_eq!(reports[2].left_out, 0);
+    assert!(read(&mut worker, &commands).host.watch_ns.is_some(), "the cost is in the ledger of the machine");
 }
 
 #[test]

@@ -89,6 +89,7 @@ class EmulatorHost(StoredPart):
         run_queue_delay_ns: time in which the emulator could have run and waited for a CPU.
         emulator_cpu_ns: CPU time that it used.
         ring_overruns: packets that the capture ring had no room for.
+        watch_ns: time that it spent on events, such as for the console; None where nobody watches.
     """
 
     canary_gap_ns_max: int | None = None
@@ -98,6 +99,7 @@ class EmulatorHost(StoredPart):
     emulator_cpu_ns: int | None = None
     ring_overruns: int = 0
     send_retries: int = 0
+    watch_ns: int | None = None
 
     @property
     def longest_stall_ns(self) -> int | None:
