@@ -15,6 +15,7 @@ from crosswind.runner import machine, trial
 from crosswind.runner.budgets import Budgets
 from crosswind.runner.preflight import application_of
 from crosswind.spec import FabricSpec, Resolved, load_experiment, resolve
+from crosswind.stream import Event, Stream
 from crosswind.testbed import Files, Hello, WorkFolder
 
 
@@ -69,6 +70,7 @@ def test_a_trial_has_the_domains_that_are_declared_or_that_the_machine_can_spare
                 named={},
                 budgets=Budgets.of(found, tmp_path),
                 on_step=lambda _: None,
+                stream=Stream[Event](),
             )
 
         assert asked(run).domains == given

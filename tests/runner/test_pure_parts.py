@@ -19,7 +19,6 @@ from crosswind.runner.growth import can_settle, forecast, unsettled
 from crosswind.runner.interference import check_iperf3, draws
 from crosswind.runner.interruption import Interrupted, Interruption
 from crosswind.runner.outcome import judge_run
-from crosswind.runner.progress import left
 from crosswind.runner.reason import exception_text
 from crosswind.spec import Resolved, ResolvedInterference
 from crosswind.stats import StoppingLook
@@ -231,13 +230,6 @@ def test_the_handlers_are_given_back() -> None:
     with Interruption().handling():
         assert signal.getsignal(signal.SIGINT) != before
     assert signal.getsignal(signal.SIGINT) == before
-
-
-@pytest.mark.parametrize(
-    ("seconds", "said"), [(0.2, "1 s left"), (80, "80 s left"), (150, "2 min left"), (7200, "2.0 h left")]
-)
-def test_time_left_is_said_as_people_say_it(seconds: float, said: str) -> None:
-    assert left(seconds) == said
 
 
 def test_a_document_with_errors_is_a_reason_of_one_line() -> None:

@@ -22,6 +22,7 @@ from crosswind.runner.growth import unsettled
 from crosswind.runner.interruption import Interrupted
 from crosswind.runner.outcome import Outcome
 from crosswind.spec.resolved import Resolved, Selection
+from crosswind.stream import Event, Note, RunEnded, SoFar, Stream, TrialBegun, TrialEnded
 
 TWICE = {"at_least": 2, "at_most": 2}
 MEDIAN = {"metric": "latency", "statistic": "p50", "unit": "ns", "label": "P50", "better": "lower"}
@@ -44,6 +45,7 @@ class PlayedAttempt:
         trial: Trial,
         number: int,
         budgets: Any,
+        stream: Any,
     ) -> None:
         self._journal, self._trial, self._number = journal, trial, number
         self._interrupted = False
@@ -67,19 +69,6 @@ class PlayedAttempt:
     def raise_if_it_stops_the_run(self) -> None:
         if self._interrupted:
             raise Interrupted(signal.SIGINT)
-
-
-class Quiet:
-    """A progress that nobody sees."""
-
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        return lambda *_: None
-
-    def __enter__(self) -> Quiet:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return None
 
 
 def work_folder() -> AbstractContextManager[None]:
@@ -108,6 +97,8 @@ def play(
         keep_going: bool = False,
         only: tuple[str, ...] = (),
         once: bool = False,
+        stream: Stream[Event] | None = None,
+        report: Callable[[Path], object] = lambda folder: None,
         **limits: Any,
     ) -> tuple[Outcome, list[tuple[str, str]]]:
         resolved = {
@@ -130,8 +121,9 @@ def play(
             "name: played\n",
             tmp_path,
             tmp_path / "results",
-            Quiet(),
+            stream or Stream[Event](),
             bounds,
+            report=report,
             keep_going=keep_going,
         )
         with ResultsFolder(outcome.folder).journal() as journal:
@@ -278,7 +270,7 @@ def test_the_network_is_measured_before_the_first_trial_and_after_the_last(
 ) -> None:
     seen: list[str] = []
 
-    def attach(resolved: Any, folder: ResultsFolder, side: str, say: Any) -> None:
+    def attach(resolved: Any, folder: ResultsFolder, side: str, stream: Any) -> None:
         with folder.journal() as journal:
             seen.append(f"{side} {sum(row.status == 'done' for row in journal.rows())}")
 
@@ -346,3 +338,95 @@ def trials_counted(resolved: Resolved, journal: Journal, folder: Path) -> int:
     repeat = resolved.trials.repeat.model_copy(update={"at_least": 20})
     longer = resolved.model_copy(update={"trials": resolved.trials.model_copy(update={"repeat": repeat})})
     return unsettled(longer, journal, folder)["a"].n
+
+
+def events_of(play: Play, script: str, **options: Any) -> list[Event]:
+    stream = Stream[Event]()
+    with stream.subscribe() as events:
+        play(script, stream=stream, **options)
+        stream.end()
+        return list(events)
+
+
+def test_a_run_publishes_what_happens_in_order(play: Play) -> None:
+    events = events_of(play, "faithful void failed:broken")
+    assert [event.event for event in events] == [
+        "run-begun",
+        *("trial-begun", "trial-ended", "so-far") * 3,
+        "run-ended",
+    ]
+    begun = [event for event in events if isinstance(event, TrialBegun)]
+    assert [(event.trial, event.ended, event.trials) for event in begun] == [
+        ("b00-p00-a", 0, 2),
+        ("b00-p01-b", 1, 2),
+        ("b00-p01-b-a2", 1, 2),
+    ]
+    ended = [event for event in events if isinstance(event, TrialEnded)]
+    assert [(event.trial, event.status, event.reason, event.fidelity) for event in ended] == [
+        ("b00-p00-a", "done", None, "faithful"),
+        ("b00-p01-b", "done", None, "void"),
+        ("b00-p01-b-a2", "failed", "broken", None),
+    ]
+    assert [(f.name, f.value, f.unit) for f in ended[0].figures] == [("P50", 100.0, "ns")]
+    assert isinstance(events[-1], RunEnded)
+    assert events[-1].exit == Exit.TRIALS
+    assert events[-1].remarks == ("1 trial failed: b00-p01-b-a2: broken",)
+
+
+def test_the_figure_of_every_condition_is_known_after_each_trial_and_its_interval_from_six(
+    play: Play,
+) -> None:
+    events = events_of(play, "faithful " * 11 + "failed", repeat={"at_least": 6, "at_most": 6})
+    looks = [event for event in events if isinstance(event, SoFar)]
+    assert len(looks) == 12
+    a, b = looks[0].conditions
+    assert (a.condition, a.trials, a.value, a.low, a.needed, a.settled) == ("a", 1, 100.0, None, 5, False)
+    assert (b.condition, b.trials, b.value, b.needed) == ("b", 0, None, 6)
+    assert [look.blocks for look in looks] == [0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6]
+    assert {look.blocks_planned for look in looks} == {6}
+    a, b = looks[-1].conditions
+    assert (a.trials, a.value, a.low, a.high, a.needed, a.settled) == (6, 100.0, 100.0, 100.0, 0, True)
+    assert (b.trials, b.low, b.needed, b.settled) == (5, None, 1, True)  # Of the failed one, it says nothing.
+
+
+def test_a_growing_run_says_how_many_more_trials_its_rule_expects(play: Play) -> None:
+    until = {"quantile": 0.5, "within": 0.05, "confidence": 0.95}
+    events = events_of(play, "faithful " * 20, repeat={"at_least": 2, "at_most": 10, "until": until})
+    a = [event.conditions[0] for event in events if isinstance(event, SoFar)]
+    # Six equal trials have an interval, and the rule looks three times: eight in all.
+    assert [(known.trials, known.needed, known.settled) for known in a[-6::2]] == [
+        (6, 2, False),
+        (7, 1, False),
+        (8, 0, True),
+    ]
+
+
+def test_a_report_is_written_between_blocks_and_its_failure_ends_no_run(play: Play) -> None:
+    written: list[int] = []
+
+    def report(folder: Path) -> None:
+        with ResultsFolder(folder).journal() as journal:
+            written.append(sum(row.status == "done" for row in journal.rows()))
+        raise ValueError("no page for this")
+
+    stream = Stream[Event]()
+    with stream.subscribe() as events:
+        outcome, _ = play("faithful " * 4, repeat=TWICE, stream=stream, report=report)
+        stream.end()
+        notes = [event.text for event in events if isinstance(event, Note)]
+    assert outcome.exit is Exit.DONE
+    assert written == [2]
+    assert notes == ["report.html not written: ValueError: no page for this"]
+
+
+def test_reports_are_written_less_often_when_they_take_more_than_a_share_of_the_run(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[Path] = []
+    six = {"at_least": 6, "at_most": 6}
+    monkeypatch.setattr(sitting, "REPORTS_SHARE", 0.0)
+    play("faithful " * 12, repeat=six, report=written.append)
+    assert len(written) == 1
+    monkeypatch.setattr(sitting, "REPORTS_SHARE", 1.0)
+    play("faithful " * 12, repeat=six, report=written.append)
+    assert len(written) == 1 + 5

@@ -3,7 +3,7 @@
 import threading
 import time
 
-from crosswind.stream import Event, Step, Stream
+from crosswind.stream import Event, Note, RunEnded, Step, Stream
 
 N = 10_000
 
@@ -107,3 +107,17 @@ def test_a_step_is_read_as_the_agent_writes_it() -> None:
     read = Step.model_validate(step)
     assert (read.rows[0].packet_class, read.changes[0].condition) == ("real", "slow")
     assert read.model_dump(by_alias=True, mode="json") == step
+
+
+def test_a_reader_takes_only_the_kinds_that_it_names_and_the_stream_knows_which_are_taken() -> None:
+    stream = Stream[Event]()
+    assert not stream.wants(Note)
+    with stream.subscribe(kinds=(Note,)) as notes:
+        assert stream.wants(Note)
+        assert not stream.wants(RunEnded)
+        with stream.subscribe():
+            assert stream.wants(RunEnded)
+        for event in (Note(text="one"), RunEnded(exit=0, remarks=()), Note(text="two")):
+            stream.publish(event)
+        stream.end()
+        assert list(notes) == [Note(text="one"), Note(text="two")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from crosswind.analysis.compare import RunComparison
@@ -12,10 +13,11 @@ from crosswind.api.loaded import LoadedRun, load
 from crosswind.errors import CrosswindError, Exit
 from crosswind.fingerprint.measure.machines import Bounds
 from crosswind.plan import selected
-from crosswind.report import write_report
-from crosswind.runner import Silent, progress_for
+from crosswind.report import write_report, write_report_so_far
+from crosswind.report.terminal import shown
 from crosswind.runner import run as carry_out
 from crosswind.spec.named_experiment import named_experiment
+from crosswind.stream import Event, Note, Stream
 
 
 class RunNotWhole(CrosswindError):
@@ -68,17 +70,25 @@ def run(
     bounds = Bounds.read(load_at_most, memory_at_most, traffic_at_most)
     named = named_experiment(experiment)
     resolved = selected(named.resolved, tuple(only), once)
-    progress = Silent() if quiet else progress_for()
-    outcome = carry_out(
-        resolved, named.text, named.folder, Path(folder), progress, bounds, keep_going=keep_going
-    )
-    # A run that found no room for its first table has nothing to report.
-    if (outcome.folder / "trials.parquet").is_file():
-        write_report(outcome.folder)
-    if outcome.exit is Exit.TRIALS:
-        raise RunNotWhole(outcome.folder, outcome.remarks)
-    for remark in outcome.remarks:
-        progress.say(remark)
+    stream = Stream[Event]()
+    with nullcontext() if quiet else shown(stream):
+        outcome = carry_out(
+            resolved,
+            named.text,
+            named.folder,
+            Path(folder),
+            stream,
+            bounds,
+            report=write_report_so_far,
+            keep_going=keep_going,
+        )
+        # A run that found no room for its first table has nothing to report.
+        if (outcome.folder / "trials.parquet").is_file():
+            write_report(outcome.folder)
+        if outcome.exit is Exit.TRIALS:
+            raise RunNotWhole(outcome.folder, outcome.remarks)
+        for remark in outcome.remarks:
+            stream.publish(Note(text=remark))
     return load(outcome.folder)
 
 

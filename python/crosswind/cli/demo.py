@@ -38,8 +38,11 @@ def command(app: str, deployed: bool, results: Path) -> Exit:
     a request/response load replaces the database.
     """
     from crosswind.cli._finish import finish
-    from crosswind.runner import progress_for, run
+    from crosswind.report import write_report_so_far
+    from crosswind.report.terminal import shown
+    from crosswind.runner import run
     from crosswind.spec.named_experiment import named_experiment
+    from crosswind.stream import Event, Stream
 
     if deployed and app == "rpc":
         raise CrosswindError("--deployed: rpc has no such set-up; leave out --app rpc")
@@ -47,7 +50,9 @@ def command(app: str, deployed: bool, results: Path) -> Exit:
     name = _QUICK if app == "rpc" else _with_database(deployed)
     named = named_experiment(name)
     click.echo(f"{name}: {named.resolved.summary}", err=True)
-    outcome = run(named.resolved, named.text, named.folder, results, progress_for())
+    stream = Stream[Event]()
+    with shown(stream):
+        outcome = run(named.resolved, named.text, named.folder, results, stream, report=write_report_so_far)
     status = finish(outcome)
     click.echo("next: crosswind init, then crosswind run experiment.yaml")
     return status

@@ -36,13 +36,18 @@ def command(
     limits allow: those of the run, or the --...-at-most options.
     """
     from crosswind.cli._finish import finish
+    from crosswind.report import write_report_so_far
+    from crosswind.report.terminal import shown
     from crosswind.results import latest_folder
-    from crosswind.runner import progress_for, resume
+    from crosswind.runner import resume
+    from crosswind.stream import Event, Stream
 
     try:
         path = folder if (folder / "journal.sqlite").is_file() else latest_folder(folder)
         require_writable(path, "make the folder writable, or copy it and resume the copy")
-        outcome = resume(path, progress_for(), bounds, keep_going=keep_going)
+        stream = Stream[Event]()
+        with shown(stream):
+            outcome = resume(path, stream, bounds, report=write_report_so_far, keep_going=keep_going)
     except FileNotFoundError as error:
         raise CrosswindError(str(error)) from error
     return finish(outcome, as_json=as_json)

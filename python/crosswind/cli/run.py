@@ -53,11 +53,25 @@ def command(
     """
     from crosswind.cli._finish import finish
     from crosswind.plan import selected
-    from crosswind.runner import progress_for, run
+    from crosswind.report import write_report_so_far
+    from crosswind.report.terminal import shown
+    from crosswind.runner import run
     from crosswind.spec.named_experiment import named_experiment
+    from crosswind.stream import Event, Stream
 
     require_writable(results, "name a folder that you may write with --results")
     named = named_experiment(file)
     resolved = selected(named.resolved, only, once)
-    outcome = run(resolved, named.text, named.folder, results, progress_for(), bounds, keep_going=keep_going)
+    stream = Stream[Event]()
+    with shown(stream):
+        outcome = run(
+            resolved,
+            named.text,
+            named.folder,
+            results,
+            stream,
+            bounds,
+            report=write_report_so_far,
+            keep_going=keep_going,
+        )
     return finish(outcome, as_json=as_json)

@@ -6,7 +6,7 @@ from crosswind.analysis.summary import Summary, summarise
 from crosswind.report.table import print_table
 from crosswind.results.reading import NotAResultsFolder
 
-__all__ = ["NotAResultsFolder", "Summary", "print_table", "summarise", "write_report"]
+__all__ = ["NotAResultsFolder", "Summary", "print_table", "summarise", "write_report", "write_report_so_far"]
 
 
 def write_report(folder: Path) -> Path:
@@ -15,3 +15,10 @@ def write_report(folder: Path) -> Path:
     from crosswind.report import page
 
     return page.write_report(folder)
+
+
+def write_report_so_far(folder: Path) -> Path:
+    """Write `report.html` between two trials of a run, and return its path."""
+    from crosswind.report import page
+
+    return page.write_report_so_far(folder)

@@ -42,9 +42,18 @@ def write_report(folder: Path) -> Path:
         FolderInUse: a run is writing the folder; it also writes the report when it ends.
     """
     results = Results(folder)
-    path = results.path / "report.html"
     with only_writer(results.path):
-        write_text(path, render(results))
+        return _write(results)
+
+
+def write_report_so_far(folder: Path) -> Path:
+    """Write `report.html` while this process, which holds the lock of the folder, still runs its trials."""
+    return _write(Results(folder))
+
+
+def _write(results: Results) -> Path:
+    path = results.path / "report.html"
+    write_text(path, render(results))
     return path
 
 

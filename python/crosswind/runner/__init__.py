@@ -5,7 +5,6 @@ the results. The only statistics here decide whether another block is needed.
 """
 
 from crosswind.runner.outcome import Outcome
-from crosswind.runner.progress import Progress, Silent, progress_for
 from crosswind.runner.runs import resume, run
 
-__all__ = ["Outcome", "Progress", "Silent", "progress_for", "resume", "run"]
+__all__ = ["Outcome", "resume", "run"]

@@ -27,6 +27,7 @@ from crosswind.runner.plausible import check_plausible
 from crosswind.runner.reason import reason_of
 from crosswind.runner.trial import Measured, run_trial
 from crosswind.spec import Resolved
+from crosswind.stream import Event, Stream, TrialReached
 from crosswind.testbed import Files, WorkFolder
 
 
@@ -61,6 +62,7 @@ class Attempt:
         trial: Trial,
         number: int,
         budgets: Budgets,
+        stream: Stream[Event],
     ) -> None:
         self._resolved = resolved
         self._application = application
@@ -69,6 +71,7 @@ class Attempt:
         self._trial = trial
         self._number = number
         self._budgets = budgets
+        self._stream = stream
         self._name = attempt_name(trial.id, number)
         self._stops_the_run: CrosswindError | None = None
 
@@ -97,6 +100,7 @@ class Attempt:
                     named=self._folder.kept_files(),
                     budgets=self._budgets,
                     on_step=self._step,
+                    stream=self._stream,
                 )
             self._step("measured")
             metrics = [*measured.outcome.metrics, *self._store(measured)]
@@ -166,6 +170,8 @@ class Attempt:
 
     def _step(self, step: StepName) -> None:
         self._journal.write(self._trial.id, self._number, step)
+        if step in ("up", "prepared", "measured"):
+            self._stream.publish(TrialReached(trial=self._name, step=step))
 
     def _row(self, status: Status, verdict: Verdict | None = None, reason: str | None = None) -> TrialRow:
         return replace(

@@ -1,10 +1,10 @@
 """The result of a trial in the figures of its application."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from crosswind.results import Metric
 from crosswind.spec.resolved import ResolvedFigure
-from crosswind.text.units import quantity
+from crosswind.stream import FigureOfTrial
 
 
 def value_of(figure: ResolvedFigure, metrics: Iterable[Metric]) -> float | None:
@@ -14,9 +14,10 @@ def value_of(figure: ResolvedFigure, metrics: Iterable[Metric]) -> float | None:
     return sum(values) if values else None
 
 
-def figures_text(figures: Iterable[ResolvedFigure], metrics: Iterable[Metric]) -> str:
-    """Return the figures of a trial in one line, such as `P99 206 ms, P50 2.00 ms`."""
-    metrics = list(metrics)
-    texts = (f"{figure.label} {quantity(value_of(figure, metrics), figure.unit)}" for figure in figures)
-    # A plain terminal shows the spaces of a page as question marks.
-    return ", ".join(texts).replace("\u00a0", " ").replace("\u202f", "")
+def figures_of(figures: Iterable[ResolvedFigure], metrics: Collection[Metric]) -> tuple[FigureOfTrial, ...]:
+    """Return the figures that a trial has."""
+    return tuple(
+        FigureOfTrial(name=figure.label, value=value, unit=figure.unit)
+        for figure in figures
+        if (value := value_of(figure, metrics)) is not None
+    )

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from crosswind.doctor import auto_domains_here
 from crosswind.results import ResultsFolder
 from crosswind.results.documents import WITHOUT_IT, blaming
 from crosswind.results.durable import write_text
 from crosswind.results.folder import Side, fingerprint_file
 from crosswind.spec import Resolved, fabric_of
+from crosswind.stream import Event, Note, Stream
 from crosswind.testbed import TestbedError
 
 
-def attach_fingerprint(
-    resolved: Resolved, folder: ResultsFolder, side: Side, say: Callable[[str], None]
-) -> None:
+def attach_fingerprint(resolved: Resolved, folder: ResultsFolder, side: Side, stream: Stream[Event]) -> None:
     """Measure the network as planned when the run began, and store the document.
 
     Where it cannot be measured, the reason is shown and stored, and the run goes on.
@@ -33,12 +30,12 @@ def attach_fingerprint(
     from crosswind.analysis.network.document import text_of
     from crosswind.fingerprint.short import short_fingerprint
 
-    say(f"fingerprint of the network under {condition}, about {length_s:g} s")
+    stream.publish(Note(text=f"fingerprint of the network under {condition}, about {length_s:g} s"))
     try:
         document = short_fingerprint(spec, between, length_s)
     except (TestbedError, ValueError, LookupError, RecursionError) as error:
         why = f"{side} the trials: {error}"
-        say(f"no fingerprint {why}")
+        stream.publish(Note(text=f"no fingerprint {why}"))
         planned = planned.model_copy(update={"left_out": why})
         folder.write_provenance(before=before.with_changes(fingerprint=planned))
         return

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from crosswind.curves import BucketHistory
 from crosswind.results import Journal, Measurement, Metric
 from crosswind.results.buckets import Credits, bucket_histories, credits_of
 from crosswind.results.documents import WITHOUT_IT, read_document
@@ -16,12 +17,17 @@ OPERATIONS = ("latency", "response")
 
 
 def unsettled(resolved: Resolved, journal: Journal, folder: Path) -> dict[str, StoppingLook]:
-    """Return the conditions that need more trials, each with what the stopping rule found.
+    """Return the conditions that need more trials, each with what the stopping rule found."""
+    return {name: look for name, look in looks(resolved, journal, folder).items() if not look.stop}
+
+
+def looks(resolved: Resolved, journal: Journal, folder: Path) -> dict[str, StoppingLook]:
+    """Return what the stopping rule found for each condition.
 
     The rule looks at the interval of `until.quantile` over trials of their median latency or, where the
     application has none, of its first figure. A failed trial counts as infinitely bad. The rule also looks at
     the buckets that outlive trials, whose content is in the measurements in `folder`. Without `until`, the
-    number of trials is fixed, and no condition needs more.
+    number of trials is fixed, and there is nothing to find.
     """
     repeat = resolved.trials.repeat
     until = repeat.until
@@ -35,15 +41,13 @@ def unsettled(resolved: Resolved, journal: Journal, folder: Path) -> dict[str, S
         at_most=repeat.at_most,
     )
     figure = _judged_by(resolved.application.figures)
-    values = _values(journal, figure)
+    values = values_of(journal, figure)
     worst = math.inf if figure.better == "lower" else -math.inf
     names = [condition.name for condition in resolved.conditions]
-    credits = _credits(journal, folder)
     trials = {name: PerTrial.of(values.get(name, {}), failed=worst) for name in names}
     # Judged together, as in the report: a condition that is refused by chance alone would cost a block.
-    seen = guard_together(trials, {name: bucket_histories(resolved, credits.get(name, [])) for name in names})
-    looks = {name: rule.look(trials[name], seen[name]) for name in names}
-    return {name: look for name, look in looks.items() if not look.stop}
+    seen = guard_together(trials, histories(resolved, journal, folder))
+    return {name: rule.look(trials[name], seen[name]) for name in names}
 
 
 def can_settle(looks: Mapping[str, StoppingLook]) -> bool:
@@ -61,7 +65,7 @@ def performance(resolved: Resolved, journal: Journal) -> dict[str, list[float]]:
     figure = next((f for f in figures if closed_loop and f.better == "higher"), figures[0])
     return {
         condition: [value for value in trials.values() if value is not None and 0 < value < math.inf]
-        for condition, trials in _values(journal, figure).items()
+        for condition, trials in values_of(journal, figure).items()
     }
 
 
@@ -72,6 +76,14 @@ def forecast(looks: Mapping[str, StoppingLook]) -> str:
     number = f"about {look.forecast} trials of each" if look.forecast else "no forecast"
     others = f" (and {len(looks) - 1} more)" if len(looks) > 1 else ""
     return f"{farthest}{others} after {look.n}: {look.waiting_for}; {number}"
+
+
+def histories(resolved: Resolved, journal: Journal, folder: Path) -> dict[str, list[BucketHistory]]:
+    """Return condition -> the buckets that outlive its trials, whose content is in `folder`."""
+    if resolved.trials.budgets != "kept":
+        return {}
+    credits = _credits(journal, folder)
+    return {name: bucket_histories(resolved, trials) for name, trials in credits.items()}
 
 
 def _credits(journal: Journal, folder: Path) -> dict[str, list[Credits]]:
@@ -91,7 +103,7 @@ def _judged_by(figures: Sequence[ResolvedFigure]) -> ResolvedFigure:
     return next(medians, figures[0])
 
 
-def _values(journal: Journal, figure: ResolvedFigure) -> dict[str, dict[str, float | None]]:
+def values_of(journal: Journal, figure: ResolvedFigure) -> dict[str, dict[str, float | None]]:
     """Return condition -> trial -> value, of the last attempt that counts; None where none does."""
     metrics: dict[str, list[Metric]] = {}
     for trial, metric in journal.metrics():

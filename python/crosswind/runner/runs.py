@@ -18,10 +18,10 @@ from crosswind.runner.machine import check_same_machine, machine_now
 from crosswind.runner.notes import machine_notes
 from crosswind.runner.outcome import Outcome
 from crosswind.runner.preflight import application_of, preflight
-from crosswind.runner.progress import Progress
-from crosswind.runner.sitting import Sitting
+from crosswind.runner.sitting import Report, Sitting
 from crosswind.spec import Resolved, load_experiment, resolve
 from crosswind.spec.read_file import read_file
+from crosswind.stream import Event, Note, RunEnded, Stream
 from crosswind.testbed import Hello
 
 
@@ -36,9 +36,10 @@ def run(
     source_text: str,
     source_folder: Path,
     results: Path,
-    progress: Progress,
+    stream: Stream[Event],
     bounds: Bounds = ANYTHING,
     *,
+    report: Report,
     keep_going: bool = False,
 ) -> Outcome:
     """Run a resolved experiment from its first trial to its last.
@@ -48,6 +49,8 @@ def run(
         source_text: the experiment file as written, stored with the results.
         source_folder: the folder of that file; its git commit is recorded.
         results: the folder of all results.
+        stream: gets what happens; the agent's steps as well, if somebody reads them when a trial begins.
+        report: writes a report of what is known so far; called between two trials.
         bounds: what the machine may do besides when this begins.
         keep_going: go on although all trials of the first block failed for the same reason.
     Raises: CrosswindError: the machine cannot run it, or is too busy; nothing was started, and no folder
@@ -67,22 +70,33 @@ def run(
         fingerprint=planned_fingerprint(resolved),
     )
     for note in notes:
-        progress.say(f"note: {note}")
+        stream.publish(Note(text=f"note: {note}"))
     folder = ResultsFolder.create(results, resolved, source_text, _named_files(resolved, source_folder))
     with folder.writing():
         folder.write_provenance(before=now)
         with folder.journal() as journal:
             journal.plan(planned_row(trial, resolved) for trial in planned(resolved))
-            sitting = Sitting(resolved, application, folder, journal, progress, keep_going=keep_going)
+            sitting = Sitting(
+                resolved, application, folder, journal, stream, report=report, keep_going=keep_going
+            )
             outcome = sitting.execute()
         _write_after(folder, resolved, application, hello, source_folder, since)
+    _publish_end(outcome, stream)
     return outcome
 
 
-def resume(path: Path, progress: Progress, bounds: Bounds = ANYTHING, *, keep_going: bool = False) -> Outcome:
+def resume(
+    path: Path,
+    stream: Stream[Event],
+    bounds: Bounds = ANYTHING,
+    *,
+    report: Report,
+    keep_going: bool = False,
+) -> Outcome:
     """Continue a run: trials that are stored and not void stay, all others are run.
 
     Args:
+        stream, report: as in `run`.
         bounds: what the machine may do besides when this begins; those not given are as when the run began.
         keep_going: as in `run`.
     Raises:
@@ -94,11 +108,18 @@ def resume(path: Path, progress: Progress, bounds: Bounds = ANYTHING, *, keep_go
     since = end_facts.look()
     folder = ResultsFolder.open(path)
     with folder.writing():
-        return _continued(folder, progress, bounds, since, keep_going)
+        outcome = _continued(folder, stream, report, bounds, since, keep_going)
+    _publish_end(outcome, stream)
+    return outcome
 
 
 def _continued(
-    folder: ResultsFolder, progress: Progress, bounds: Bounds, since: end_facts.Look, keep_going: bool
+    folder: ResultsFolder,
+    stream: Stream[Event],
+    report: Report,
+    bounds: Bounds,
+    since: end_facts.Look,
+    keep_going: bool,
 ) -> Outcome:
     resolved = folder.resolved()
     source = load_experiment(folder.path / "experiment.yaml", folder.kept_files())
@@ -130,10 +151,16 @@ def _continued(
         if not journal.planned():
             journal.plan(planned_row(trial, resolved) for trial in planned(resolved))
         journal.record_interruptions()
-        sitting = Sitting(resolved, application, folder, journal, progress, keep_going=keep_going)
+        sitting = Sitting(
+            resolved, application, folder, journal, stream, report=report, keep_going=keep_going
+        )
         outcome = sitting.execute()
     _write_after(folder, resolved, application, hello, folder.path, since)
     return outcome
+
+
+def _publish_end(outcome: Outcome, stream: Stream[Event]) -> None:
+    stream.publish(RunEnded(exit=outcome.exit, remarks=tuple(outcome.remarks)))
 
 
 def _named_files(resolved: Resolved, folder: Path) -> dict[str, bytes]:

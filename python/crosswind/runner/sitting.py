@@ -2,6 +2,8 @@
 
 import time
 from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
 
 import duckdb
 
@@ -11,22 +13,29 @@ from crosswind.plan import Trial, chosen_blocks, next_block, next_conditions
 from crosswind.plan.expected import trial_s
 from crosswind.results import Journal, ResultsFolder, TrialRow, write_tables
 from crosswind.results.folder import Side, fingerprint_file
+from crosswind.results.rows import attempt_name
 from crosswind.runner.attempt import Attempt, planned_row
 from crosswind.runner.budgets import Budgets
 from crosswind.runner.disk import DiskFull, is_disk_full
-from crosswind.runner.figures import figures_text
+from crosswind.runner.figures import figures_of
 from crosswind.runner.fingerprints import attach_fingerprint
 from crosswind.runner.growth import can_settle, forecast, performance, unsettled
 from crosswind.runner.interruption import Interrupted, Interruption
 from crosswind.runner.outcome import Outcome, judge_run
-from crosswind.runner.progress import Progress
 from crosswind.runner.reason import exception_text, same_reason
+from crosswind.runner.so_far import so_far
 from crosswind.runner.trial import prepare_application
 from crosswind.spec import Resolved
+from crosswind.stream import Event, Note, RunBegun, Stream, TrialBegun, TrialEnded
 from crosswind.testbed import TestbedError, WorkFolder
 
 # A void trial shows that the machine was disturbed; after three in a row it is likely to stay so.
 ATTEMPTS_MAX = 3
+# Of the time of a run, for its reports between trials: one of a thousand trials takes half a minute.
+REPORTS_SHARE = 0.05
+
+# Writes a report of what a results folder knows while this process writes the folder.
+Report = Callable[[Path], object]
 
 
 class _Stopped(CrosswindError):
@@ -42,8 +51,9 @@ class Sitting:
         application: Application,
         folder: ResultsFolder,
         journal: Journal,
-        progress: Progress,
+        stream: Stream[Event],
         *,
+        report: Report,
         keep_going: bool,
     ) -> None:
         self._keep_going = keep_going
@@ -51,7 +61,9 @@ class Sitting:
         self._application = application
         self._folder = folder
         self._journal = journal
-        self._progress = progress
+        self._stream = stream
+        self._report = report
+        self._reports_s = 0.0
         self._limits = resolved.trials.limits
         self._interruption = Interruption()
         self._tries: Counter[str] = Counter()  # Attempts of this sitting, by planned trial.
@@ -62,15 +74,20 @@ class Sitting:
     def execute(self) -> Outcome:
         """Run the trials and return the outcome of the run; every trial that ended is in the tables."""
         stopped = None
-        with self._interruption.handling(), self._progress, WorkFolder() as work:
+        with self._interruption.handling(), WorkFolder() as work:
             try:
+                self._publish_begin()
                 self._write_tables()
                 self._prepare(work)
                 if not fingerprint_file(self._folder.path, "before").exists():
                     self._fingerprint("before")
+                block = None  # of the trial before
                 while (trial := self._next()) is not None:
+                    if block not in (None, trial.block):
+                        self._report_so_far()
                     rested_s = self._rest(trial)
                     self._try(trial, rested_s, work)
+                    block = trial.block
                 if self._tries:
                     self._fingerprint("after")
             except (Interrupted, DiskFull, _Stopped) as reason:
@@ -83,9 +100,42 @@ class Sitting:
             unsettled={} if stopped else unsettled(self._resolved, self._journal, self._folder.path),
         )
 
+    def _publish_begin(self) -> None:
+        resolved = self._resolved
+        planned = len(self._journal.planned())
+        self._stream.publish(
+            RunBegun(
+                name=resolved.name,
+                summary=resolved.summary or "",
+                folder=str(self._folder.path),
+                application=resolved.application.name,
+                conditions=tuple(condition.name for condition in resolved.conditions),
+                baseline=resolved.conditions[0].name,
+                trials=planned,
+                ended=planned - len(self._open_trials()),
+            )
+        )
+
+    def _report_so_far(self) -> None:
+        """Write a report of the blocks that are complete, unless reports took too much of the run until now.
+
+        An error in it does not end the run: the trials are stored, and its end has a report as well.
+        """
+        began_s = time.monotonic()
+        if self._reports_s > REPORTS_SHARE * (began_s - self._started_s):
+            return
+        try:
+            self._report(self._folder.path)
+        except Exception as error:  # The results of an application can have a form that no report has met.
+            self._note(f"report.html not written: {exception_text(error)}")
+        self._reports_s += time.monotonic() - began_s
+
+    def _note(self, text: str) -> None:
+        self._stream.publish(Note(text=text))
+
     def _prepare(self, work: WorkFolder) -> None:
         if not self._application.is_prepared(self._resolved.topology.nodes):
-            self._progress.say(f"preparing the data of {self._application.name}; later runs will find them")
+            self._note(f"preparing the data of {self._application.name}; later runs will find them")
         logs = self._folder.path / "logs" / "prepare"
         try:
             with self._interruption.allowed():
@@ -102,7 +152,7 @@ class Sitting:
 
     def _fingerprint(self, side: Side) -> None:
         with self._interruption.allowed():
-            attach_fingerprint(self._resolved, self._folder, side, self._progress.say)
+            attach_fingerprint(self._resolved, self._folder, side, self._stream)
 
     def _next(self) -> Trial | None:
         """Return the next trial of this sitting; plan another block when the intervals need one.
@@ -115,7 +165,7 @@ class Sitting:
             blocks = 1 + max(row.block for row in self._journal.planned())
             block = next_block(self._resolved, blocks)
             if block:
-                self._progress.say(f"another block: {forecast(looks)}")
+                self._note(f"another block: {forecast(looks)}")
             self._journal.plan(planned_row(trial, self._resolved) for trial in block)
             waiting = self._open_trials()
         if not waiting and self._resolved.design is not None:
@@ -126,8 +176,6 @@ class Sitting:
         limit_s = self._limits.duration_s
         if limit_s is not None and time.monotonic() - self._started_s > limit_s:
             raise _Stopped(f"limits: duration {limit_s:g} s reached")
-        total = len(self._journal.planned())
-        self._progress.begin(waiting[0], total - len(waiting), total, self._left_s(len(waiting)))
         return waiting[0]
 
     def _chosen(self) -> list[Trial]:
@@ -137,7 +185,7 @@ class Sitting:
             self._resolved, {row.condition for row in planned}, performance(self._resolved, self._journal)
         )
         if names:
-            self._progress.say(f"least certain: {', '.join(names)}")
+            self._note(f"least certain: {', '.join(names)}")
         return chosen_blocks(self._resolved, names, 1 + max(row.block for row in planned), len(planned))
 
     def _open_trials(self) -> list[Trial]:
@@ -164,21 +212,58 @@ class Sitting:
             DiskFull: the results cannot grow; the attempt is recorded as failed if there was room.
             _Stopped: it failed, and the experiment stops then; or all trials of the first block failed.
         """
-        self._tries[trial.id] += 1
         number = 1 + len(self._journal.attempts()[trial.id])
+        self._publish_trial(trial, number)
+        self._tries[trial.id] += 1
         attempt = Attempt(
-            self._resolved, self._application, self._folder, self._journal, trial, number, self._budgets
+            self._resolved,
+            self._application,
+            self._folder,
+            self._journal,
+            trial,
+            number,
+            self._budgets,
+            self._stream,
         )
         row, metrics = attempt.run(work, self._interruption)
-        self._progress.end(row, figures_text(self._resolved.application.figures, metrics))
+        assert row.status != "pending"
+        self._stream.publish(
+            TrialEnded(
+                trial=row.trial,
+                attempt=number,
+                condition=row.condition,
+                block=row.block,
+                status=row.status,
+                reason=row.reason,
+                fidelity=row.fidelity,
+                fidelity_reason=row.fidelity_reason,
+                duration_s=row.duration_s,
+                figures=figures_of(self._resolved.application.figures, metrics),
+            )
+        )
         if row.duration_s is not None:
             self._durations_s.append(rested_s + row.duration_s)
         self._write_tables()
+        self._stream.publish(so_far(self._resolved, self._journal, self._folder.path, self._open_trials()))
         attempt.raise_if_it_stops_the_run()
         if row.status == "failed" and self._limits.failed == "stop":
             raise _Stopped("limits: stopped after a failed trial, as `failed: stop` says")
         if row.status == "failed" and not self._keep_going:
             self._stop_if_nothing_works(trial)
+
+    def _publish_trial(self, trial: Trial, number: int) -> None:
+        planned, waiting = len(self._journal.planned()), len(self._open_trials())
+        self._stream.publish(
+            TrialBegun(
+                trial=attempt_name(trial.id, number),
+                attempt=number,
+                condition=trial.condition,
+                block=trial.block,
+                ended=planned - waiting,
+                trials=planned,
+                left_s=self._left_s(waiting),
+            )
+        )
 
     def _stop_if_nothing_works(self, trial: Trial) -> None:
         """End the sitting when all trials of the first block failed for the same reason.
@@ -222,7 +307,7 @@ class Sitting:
         if rest_s is None:
             rest_s = self._budgets.rest_s(trial.condition)
             if rest_s:
-                self._progress.say(f"rest of {rest_s:.1f} s, until the budgets are refilled")
+                self._note(f"rest of {rest_s:.1f} s, until the budgets are refilled")
         elif not self._tries:
             rest_s = 0.0  # There is no rest before the first trial.
         with self._interruption.allowed():

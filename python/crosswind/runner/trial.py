@@ -19,6 +19,7 @@ from crosswind.runner.limits import check_limits, within_limits
 from crosswind.runner.reason import exception_text
 from crosswind.spec import FabricCondition, Resolved, fabric_of, limits_of, real_interference
 from crosswind.spec.network import STAR_SWITCH, star_links
+from crosswind.stream import Event, Step, Stream
 from crosswind.testbed import Agent, Ended, Files, RunningFabric, TestbedError, WorkFolder
 from crosswind.testbed.replies import Down
 
@@ -47,6 +48,7 @@ def run_trial(
     named: Mapping[str, Path],
     budgets: Budgets,
     on_step: Callable[[StepName], None],
+    stream: Stream[Event],
 ) -> Measured:
     """Run one attempt and return its result; everything else is undone, also after an error.
 
@@ -59,6 +61,7 @@ def run_trial(
         named: copies of the files that the experiment names, by their names in it.
         budgets: the content of the condition's credit buckets; what the trial leaves is recorded there.
         on_step: called with `up` and `prepared` when these are reached.
+        stream: gets the agent's steps, if somebody reads them now: they cost its packet thread some time.
     Raises: TestbedError: something did not work; the text is the reason of the failed trial.
     """
     spec = fabric_of(resolved, trial.condition, trial.seed, auto_domains_here(resolved))
@@ -72,6 +75,8 @@ def run_trial(
         within_limits(fabric),
     ):
         on_step("up")
+        if stream.wants(Step):
+            agent.watch(stream.publish)
         stage = Stage(fabric, work.fresh("trial", *fabric.application_account), trial.seed, named)
         application.start(stage)
         on_step("prepared")

@@ -23,8 +23,9 @@ class Subscription(Generic[E]):
     `lost` counts them.
     """
 
-    def __init__(self, stream: Stream[E], waiting_max: int) -> None:
+    def __init__(self, stream: Stream[E], waiting_max: int, kinds: tuple[type[Event], ...]) -> None:
         self._stream = stream
+        self._kinds = kinds
         self._waiting: deque[E] = deque(maxlen=waiting_max)
         self._changed = threading.Condition()
         self._ended = False
@@ -58,7 +59,12 @@ class Subscription(Generic[E]):
         self._stream._leave(self)
         self._end()
 
+    def _wants(self, kind: type[Event]) -> bool:
+        return issubclass(kind, self._kinds)
+
     def _put(self, event: E) -> None:
+        if not self._wants(type(event)):
+            return
         with self._changed:
             self.lost += len(self._waiting) == self._waiting.maxlen
             self._waiting.append(event)
@@ -85,13 +91,21 @@ class Stream(Generic[E]):
             for subscription in self._subscriptions:
                 subscription._put(event)
 
-    def subscribe(self, waiting_max: int = WAITING_MAX) -> Subscription[E]:
+    def wants(self, kind: type[Event]) -> bool:
+        """Return whether a subscription takes events of this kind: some of them cost time to make."""
+        with self._lock:
+            return any(subscription._wants(kind) for subscription in self._subscriptions)
+
+    def subscribe(
+        self, waiting_max: int = WAITING_MAX, kinds: tuple[type[Event], ...] = (Event,)
+    ) -> Subscription[E]:
         """Return a reader's end, for events from now on.
 
         Args:
             waiting_max: events that may wait for the reader.
+            kinds: types of the events that it takes; all events when absent.
         """
-        subscription = Subscription(self, waiting_max)
+        subscription = Subscription(self, waiting_max, kinds)
         with self._lock:
             self._subscriptions.append(subscription)
             if self._ended:
