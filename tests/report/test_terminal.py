@@ -116,7 +116,7 @@ def test_a_log_has_a_line_per_trial_and_a_table_after_the_first_block() -> None:
     assert lines[2] == "so far, 1 of 3 blocks:"
     assert " ".join(lines[3].split()) == "condition P99 ms 95 % interval vs baseline trials"
     assert " ".join(lines[5].split()) == "plain 1.00 from 6 trials baseline 1"
-    assert " ".join(lines[6].split()) == "[slow] 2.00 from 6 trials 2.00 × higher 1"
+    assert " ".join(lines[6].split()) == "[slow] 2.00 from 6 trials 2.00 \u00d7 higher 1"
     assert lines[-1] == "6/6  study/[slow]: P99 2.00 ms, faithful"
 
 
@@ -164,7 +164,7 @@ def test_a_terminal_shows_what_is_known_and_the_trial_that_runs() -> None:
     assert pictures["t0"] == ["trial 1 of 6: study/plain measures | 60 s left"]
     last = pictures["t5"]
     assert " ".join(last[2].split()) == "plain 1.00 from 6 trials baseline 3"
-    assert " ".join(last[3].split()) == "[slow] 2.00 from 6 trials 2.00 × higher 1, 1 failed"
+    assert " ".join(last[3].split()) == "[slow] 2.00 from 6 trials 2.00 \u00d7 higher 1, 1 failed"
     assert last[-1] == "2 of 3 blocks | trial 6 of 6: study/[slow] measures | 10 s left"
 
 
