@@ -15,6 +15,7 @@ from crosswind.errors import CrosswindError, Exit
 from crosswind.fingerprint.measure.machines import ANYTHING, Bounds, TooBusy
 from crosswind.plan import Trial, selected
 from crosswind.results import Journal, MachineFacts, Metric, ResultsFolder, TrialRow
+from crosswind.results.folder import Side, fingerprint_file
 from crosswind.results.rows import attempt_name
 from crosswind.runner import runs, sitting
 from crosswind.runner.attempt import planned_row
@@ -265,17 +266,21 @@ def test_too_few_blocks_for_the_interval_leave_the_run_undecided(play: Play) -> 
     ]
 
 
-def test_the_network_is_measured_before_the_first_trial_and_after_the_last(
+def test_the_network_is_measured_after_the_first_block_and_after_the_last(
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
 
-    def attach(resolved: Any, folder: ResultsFolder, side: str, stream: Any) -> None:
+    def attach(resolved: Any, folder: ResultsFolder, side: Side, stream: Any) -> None:
+        fingerprint_file(folder.path, side).touch()
         with folder.journal() as journal:
             seen.append(f"{side} {sum(row.status == 'done' for row in journal.rows())}")
 
     monkeypatch.setattr(sitting, "attach_fingerprint", attach)
-    play("faithful faithful")
+    play("faithful " * 6, repeat={"at_least": 3, "at_most": 3})
+    assert seen == ["before 2", "after 6"]
+    seen.clear()
+    play("faithful faithful")  # With one block, the first fingerprint has no other place.
     assert seen == ["before 0", "after 2"]
     seen.clear()
     play("failed", failed="stop")

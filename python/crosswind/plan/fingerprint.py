@@ -1,4 +1,4 @@
-"""The short fingerprint that a run takes of its network before the first trial and after the last."""
+"""The short fingerprint that a run takes of its network after the first block and after the last."""
 
 from __future__ import annotations
 

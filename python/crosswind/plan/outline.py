@@ -109,8 +109,8 @@ def _actions(resolved: Resolved, domains: int) -> list[str]:
         ends, length_s = " to ".join(fingerprint.between), fingerprint.length_s
         actions.insert(
             0,
-            f"measure the network from {ends} under {fingerprint.condition} for about {length_s:g} s, before "
-            "the first trial and after the last",
+            f"measure the network from {ends} under {fingerprint.condition} for about {length_s:g} s, after "
+            "the first block of trials and after the last",
         )
     return actions
 

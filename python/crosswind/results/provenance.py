@@ -48,7 +48,7 @@ class MachineActivity(StoredPart):
 
 
 class PlannedFingerprint(StoredPart):
-    """The short fingerprint that a run takes of its network before the first trial and after the last.
+    """The short fingerprint that a run takes of its network after the first block and after the last.
 
     Attributes:
         length_s: about how long it takes, each time.
