@@ -1,15 +1,18 @@
+import io
 import json
 import os
 import re
 import shutil
+from pathlib import Path
 
 import duckdb
 import pytest
 from click.testing import CliRunner
 from outline import Outline
+from rich.console import Console
 
 from crosswind.cli.report import command
-from crosswind.report import write_report
+from crosswind.report import print_table, write_report, write_report_so_far
 from crosswind.results import FolderInUse, only_writer
 from synthetic import write_folder
 
@@ -166,3 +169,23 @@ def test_the_verb_gives_tables_to_papers(folder, language):
 def test_json_and_a_table_are_not_asked_for_together(folder):
     result = CliRunner().invoke(command, [str(folder), "--table", "latex", "--json"])
     assert result.exit_code == 2
+
+
+def test_a_report_of_a_run_that_goes_on_or_was_stopped_says_at_its_top_how_much_it_knows(tmp_path):
+    folder = write_folder(tmp_path / "run", operations=200, blocks=2, conditions=3)
+    assert "So far:" not in write_report(folder).read_text()
+    table = folder / "trials.parquet"
+    rows = (
+        f"SELECT * REPLACE (CASE WHEN position > 3 THEN 'pending' ELSE status END AS status) FROM '{table}'"
+    )
+    duckdb.sql(f"COPY ({rows}) TO '{table}.part' (FORMAT parquet)")
+    Path(f"{table}.part").replace(table)
+    stopped = f"So far: 4 of 6 trials. The run was stopped; crosswind resume {folder} continues it."
+    assert stopped in write_report(folder).read_text()
+    with only_writer(folder):  # As a run has the lock between its trials.
+        page = write_report_so_far(folder).read_text()
+    assert re.search(r"So far: 4 of 6 trials, written at \d\d:\d\d UTC while the run went on\.", page)
+    assert "of 4 faithful" in page
+    console = Console(file=io.StringIO(), width=80)
+    print_table(folder, console)
+    assert "So far: 4 of 6 trials." in console.file.getvalue()

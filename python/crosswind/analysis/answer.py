@@ -28,6 +28,17 @@ def answers(summary: Summary) -> list[Answer]:
     return [first, _differs(summary), _sure(summary), _believe(summary)]
 
 
+def trials_so_far(summary: Summary) -> str:
+    """Return how many of the planned trials have ended, where some have not; otherwise an empty text."""
+    planned = {(trial.row.block, trial.row.position) for trial in summary.trials}
+    ended = {
+        (trial.row.block, trial.row.position)
+        for trial in summary.trials
+        if trial.row.status in ("done", "failed")
+    }
+    return "" if ended == planned else f"So far: {len(ended)} of {len(planned)} trials"
+
+
 def _failed(summary: Summary) -> Answer:
     """Return why no trial of a run counts."""
     question = "What was measured?"
@@ -183,8 +194,8 @@ def _believe(summary: Summary) -> Answer:
 
 
 def _ended(summary: Summary) -> list[TrialSummary]:
-    """Return the trials without interrupted attempts, which say nothing about a condition."""
-    return [trial for trial in summary.trials if trial.row.status != "interrupted"]
+    """Return the trials without interrupted and pending ones, which say nothing about a condition."""
+    return [trial for trial in summary.trials if trial.row.status not in ("interrupted", "pending")]
 
 
 def _s(number: int) -> str:

@@ -1,9 +1,10 @@
 """Write the report of a run as one HTML file."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
-from crosswind.analysis.answer import answers
+from crosswind.analysis.answer import answers, trials_so_far
 from crosswind.analysis.cautions.of_run import cautions
 from crosswind.analysis.measure import Measure
 from crosswind.analysis.monitored import TITLES, monitored
@@ -43,22 +44,26 @@ def write_report(folder: Path) -> Path:
     """
     results = Results(folder)
     with only_writer(results.path):
-        return _write(results)
+        return _write(results, goes_on=False)
 
 
 def write_report_so_far(folder: Path) -> Path:
     """Write `report.html` while this process, which holds the lock of the folder, still runs its trials."""
-    return _write(Results(folder))
+    return _write(Results(folder), goes_on=True)
 
 
-def _write(results: Results) -> Path:
+def _write(results: Results, *, goes_on: bool) -> Path:
     path = results.path / "report.html"
-    write_text(path, render(results))
+    write_text(path, render(results, goes_on=goes_on))
     return path
 
 
-def render(results: Results) -> str:
-    """Return the report as text."""
+def render(results: Results, *, goes_on: bool = False) -> str:
+    """Return the report as text.
+
+    Args:
+        goes_on: whether the trials that it lacks are about to run.
+    """
     summary = summarise(results)
     curves = read_curves(summary, results)
     found = monitored(summary, results)
@@ -86,6 +91,7 @@ def render(results: Results) -> str:
         "report.html.j2",
         figures,
         summary=summary,
+        unfinished=_unfinished(summary, goes_on),
         short=short,
         answers=answers(summary),
         profile=profile,
@@ -122,6 +128,15 @@ def render(results: Results) -> str:
         any_interval=any(_available(c.estimates[summary.primary.key]) for c in summary.conditions),
         any_lacking=any(_lacking(c.estimates[summary.primary.key]) for c in summary.conditions),
     )
+
+
+def _unfinished(summary: Summary, goes_on: bool) -> str:
+    """Return how much of a run the report knows; empty where it knows all."""
+    if not (known := trials_so_far(summary)):
+        return ""
+    if goes_on:
+        return f"{known}, written at {datetime.now(UTC):%H:%M} UTC while the run went on."
+    return f"{known}. The run was stopped; crosswind resume {summary.folder} continues it."
 
 
 @dataclass(frozen=True)

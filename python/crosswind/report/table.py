@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from crosswind.analysis.answer import answers
+from crosswind.analysis.answer import answers, trials_so_far
 from crosswind.analysis.cautions.of_run import cautions
 from crosswind.analysis.measure import Measure
 from crosswind.analysis.summary import ConditionSummary, Estimate, Summary, summarise
@@ -69,6 +69,8 @@ def print_summary(summary: Summary, console: "Console") -> None:
     widen(console)
     first = answers(summary)
     _say(f"[bold]{escape(summary.name)}[/bold]  {escape(summary.summary)}", console)
+    if known := trials_so_far(summary):
+        _say(f"[yellow]{known}.[/yellow]", console)
     short = ". ".join(answer.short for answer in first[:2])
     _say(f"[bold]{escape(short)}.[/bold] {escape(first[1].text)}", console)
     _say(escape(" ".join(f"{answer.question} {answer.short}." for answer in first[2:])), console)
