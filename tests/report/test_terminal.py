@@ -161,11 +161,12 @@ def test_a_terminal_shows_what_is_known_and_the_trial_that_runs() -> None:
         if isinstance(event, TrialReached) and event.step == "prepared":
             pictures[event.trial] = picture(view)
     view.close()
-    assert pictures["t0"] == ["trial 1 of 6: study/plain measures | 60 s left"]
+    assert pictures["t0"] == ["trial 1 of 6 | 60 s left | plain measures"]
     last = pictures["t5"]
-    assert " ".join(last[2].split()) == "plain 1.00 from 6 trials baseline 3"
-    assert " ".join(last[3].split()) == "[slow] 2.00 from 6 trials 2.00 \u00d7 higher 1, 1 failed"
-    assert last[-1] == "2 of 3 blocks | trial 6 of 6: study/[slow] measures | 10 s left"
+    assert last[0] == ""
+    assert " ".join(last[3].split()) == "plain 1.00 from 6 trials baseline 3"
+    assert " ".join(last[4].split()) == "[slow] 2.00 from 6 trials 2.00 \u00d7 higher 1, 1 failed"
+    assert last[-1] == "2 of 3 blocks | trial 6 of 6 | 10 s left | [slow] measures"
 
 
 def test_a_terminal_keeps_notes_and_reasons_above_the_table() -> None:
@@ -180,7 +181,7 @@ def test_a_terminal_keeps_notes_and_reasons_above_the_table() -> None:
 
 
 def test_a_terminal_with_few_lines_counts_the_conditions_that_it_does_not_show() -> None:
-    view = LiveTable(Terminal(height=8))
+    view = LiveTable(Terminal(height=10))
     many = so_far(0, 1, dict.fromkeys(CONDITIONS, 0))
     view.show(many.model_copy(update={"conditions": many.conditions * 4}))
     view.close()

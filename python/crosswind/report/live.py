@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from crosswind.report.so_far import so_far_table
 from crosswind.report.trial_text import left, verdict
 from crosswind.stream import Event, Note, RunBegun, SoFar, TrialBegun, TrialEnded, TrialReached
+from crosswind.text.units import short_names
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 _DOING = {"up": "starts the application", "prepared": "measures", "measured": "stores the results"}
-_OTHER_LINES = 6  # of the table's header, the line below it, and a note above it
+_OTHER_LINES = 7  # a note, an empty line, the header, the line below the table, and the cursor's
 
 
 class LiveTable:
@@ -28,9 +29,9 @@ class LiveTable:
 
         self._console = console
         self._baseline = ""
+        self._short: dict[str, str] = {}
         self._trial: TrialBegun | None = None
         self._doing = ""
-        self._ended = 0
         self._known: SoFar | None = None
         self._ends: defaultdict[str, Counter[str]] = defaultdict(Counter)
         # The results follow the last trial, so the table goes.
@@ -43,9 +44,9 @@ class LiveTable:
             case Note():
                 self._console.print(event.text, markup=False)
             case RunBegun():
-                self._baseline, self._ended = event.baseline, event.ended
+                self._baseline, self._short = event.baseline, short_names(event.conditions)
             case TrialBegun():
-                self._trial, self._doing, self._ended = event, "builds the network", event.ended
+                self._trial, self._doing = event, "builds the network"
             case TrialReached():
                 self._doing = _DOING[event.step]
             case TrialEnded():
@@ -68,13 +69,13 @@ class LiveTable:
             return below
         known, room = self._known, max(3, self._console.height - _OTHER_LINES)
         shown = known.model_copy(update={"conditions": known.conditions[:room]})
-        parts: list[RenderableType] = [so_far_table(shown, self._baseline, self._ends)]
+        parts: list[RenderableType] = ["", so_far_table(shown, self._baseline, self._ends)]
         if more := len(known.conditions) - len(shown.conditions):
             parts.append(Text(f"and {more} more conditions", style="dim"))
         return Group(*parts, below)
 
     def _take_end(self, event: TrialEnded) -> None:
-        self._trial = None
+        self._doing = "has ended"
         end = event.fidelity or event.status
         self._ends[event.condition][end] += 1
         if end != "faithful":
@@ -85,7 +86,8 @@ class LiveTable:
         if self._known is not None:
             parts.append(f"{self._known.blocks} of {self._known.blocks_planned} blocks")
         if (trial := self._trial) is not None:
-            parts.append(f"trial {trial.ended + 1} of {trial.trials}: {trial.condition} {self._doing}")
+            parts.append(f"trial {trial.ended + 1} of {trial.trials}")
             if trial.left_s is not None:
                 parts.append(left(trial.left_s))
+            parts.append(f"{self._short[trial.condition]} {self._doing}")
         return " | ".join(parts)
