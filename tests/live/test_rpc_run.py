@@ -158,6 +158,8 @@ def test_an_interrupted_run_says_how_to_continue_and_does(
     assert run.returncode == 4, said
     assert f"interrupted by {number.name}" in said
     assert "crosswind resume" in said
+    assert "So far: 1 of 4 trials." in said
+    assert "So far: 1 of 4 trials. The run was stopped" in (live.run_folder / "report.html").read_text()
     live.await_no_process()
     statuses = "SELECT status, count(*) FROM TRIALS GROUP BY 1 ORDER BY 1"
     assert rows(live.run_folder, statuses) == [("done", 1), ("interrupted", 1), ("pending", 2)]
@@ -166,6 +168,24 @@ def test_an_interrupted_run_says_how_to_continue_and_does(
     assert rows(live.run_folder, statuses) == [("done", 4), ("interrupted", 1)]
     summary = summarise(live.run_folder)
     assert [(len(condition.counted), condition.lost) for condition in summary.conditions] == [(2, 0), (2, 0)]
+
+
+def test_a_killed_run_has_a_report_of_its_blocks_and_gets_one_of_all_that_is_stored(
+    live: Live, experiment: Experiment
+) -> None:
+    run = live.start("run", experiment(repeat=3, duration="1s"))
+    live.await_step("stored", 3)
+    live.await_step("prepared", 4)
+    run.kill()
+    said, _ = run.communicate(timeout=60)
+    assert "so far, 1 of 3 blocks:" in said
+    live.await_no_process()
+    report = live.run_folder / "report.html"
+    assert "So far: 2 of 6 trials, written at" in report.read_text()
+    status, said = live.run("report", str(live.run_folder))
+    assert status == 0, said
+    assert "So far: 3 of 6 trials." in said
+    assert "So far: 3 of 6 trials. The run was stopped" in report.read_text()
 
 
 def test_a_second_writer_of_a_running_run_is_refused_with_its_process_until_that_is_killed(
