@@ -1,7 +1,9 @@
 import io
 import re
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from rich.console import Console
 
@@ -175,3 +177,15 @@ def test_a_small_run_fits_on_a_screen_of_80_by_24(tmp_path):
 def test_interference_says_what_it_is_and_not_what_it_is_not(flow: dict[str, Any], told: str) -> None:
     condition = ResolvedCondition.model_validate({"name": "x", "interference": [{**FLOW, **flow}]})
     assert describe(condition)[0][1].replace("\u00a0", " ") == told
+
+
+def test_a_run_whose_trials_all_failed_gives_the_reason_first(tmp_path):
+    folder = write_folder(tmp_path / "run", operations=200, blocks=2, conditions=7)
+    table = folder / "trials.parquet"
+    failed = "'failed' AS status, NULL AS fidelity, 'no answer' AS reason"
+    duckdb.sql(f"COPY (SELECT * REPLACE ({failed}) FROM '{table}') TO '{table}.part' (FORMAT parquet)")
+    Path(f"{table}.part").replace(table)
+    console = Console(file=io.StringIO(), width=80)
+    print_table(folder, console)
+    first = console.file.getvalue().splitlines()[1]
+    assert first == "Nothing: 14 failed. 14 trials: no answer"

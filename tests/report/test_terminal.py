@@ -128,6 +128,10 @@ def test_a_log_of_many_blocks_has_few_tables_and_none_after_the_last_block() -> 
     assert " ".join(after[3].split()) == "plain 1.00 0.900 - 1.10 baseline 8"
 
 
+def test_a_log_has_no_table_where_nothing_is_known() -> None:
+    assert not any("so far" in line for line in lines_of(run_of(3, failed=tuple(range(6)))))
+
+
 def test_a_note_and_a_reason_are_lines_of_a_log_whatever_brackets_they_have() -> None:
     assert lines_of(iter([Note(text="note: [bold] is a word")])) == ["note: [bold] is a word"]
     assert "3/6  study/plain: failed: no answer; 30 s left" in lines_of(run_of(3, failed=(2,)))

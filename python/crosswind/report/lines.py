@@ -59,11 +59,13 @@ class Lines:
     def _table(self, known: SoFar) -> None:
         """Print the table after blocks 1, 2, 4, 8 and so on, so that a log of many blocks stays short.
 
-        The last block has none: the results of the run follow.
+        The last block has none, because the results of the run follow; nor has a run whose trials all failed.
         """
         blocks, before = known.blocks, self._blocks
         self._blocks = blocks
         if blocks == before or blocks == known.blocks_planned or blocks & (blocks - 1):
+            return
+        if all(condition.value is None for condition in known.conditions):
             return
         self._print(f"so far, {blocks} of {known.blocks_planned} blocks:")
         self._console.print(so_far_table(known, self._baseline))

@@ -71,8 +71,10 @@ def print_summary(summary: Summary, console: "Console") -> None:
     _say(f"[bold]{escape(summary.name)}[/bold]  {escape(summary.summary)}", console)
     if known := trials_so_far(summary):
         _say(f"[yellow]{known}.[/yellow]", console)
-    short = ". ".join(answer.short for answer in first[:2])
-    _say(f"[bold]{escape(short)}.[/bold] {escape(first[1].text)}", console)
+    # Where no trial counts, there is nothing to compare, and the first answer has the reason.
+    told = first[:2] if any(trial.counted for trial in summary.trials) else first[:1]
+    short = ". ".join(answer.short for answer in told)
+    _say(f"[bold]{escape(short)}.[/bold] {escape(told[-1].text)}", console)
     _say(escape(" ".join(f"{answer.question} {answer.short}." for answer in first[2:])), console)
     table, left_out = summary_table(summary, console.width)
     console.print(table, soft_wrap=False)
