@@ -178,7 +178,7 @@ def test_a_killed_run_has_a_report_of_its_blocks_and_gets_one_of_all_that_is_sto
     live.await_step("prepared", 4)
     run.kill()
     said, _ = run.communicate(timeout=60)
-    assert "so far, 1 of 3 blocks:" in said
+    assert "so far, 1 of 3 blocks" in said
     live.await_no_process()
     report = live.run_folder / "report.html"
     assert "So far: 2 of 6 trials, written at" in report.read_text()

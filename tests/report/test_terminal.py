@@ -113,18 +113,22 @@ def test_a_log_has_a_line_per_trial_and_a_table_after_the_first_block() -> None:
         "1/6  study/plain: P99 1.00 ms, faithful; 50 s left",
         "2/6  study/[slow]: P99 2.00 ms, faithful; 40 s left",
     ]
-    assert lines[2] == "so far, 1 of 3 blocks:"
-    assert " ".join(lines[3].split()) == "condition P99 ms 95 % interval vs baseline trials"
-    assert " ".join(lines[5].split()) == "plain 1.00 from 6 trials baseline 1"
-    assert " ".join(lines[6].split()) == "[slow] 2.00 from 6 trials 2.00 \u00d7 higher 1"
+    assert lines[2] == "so far, 1 of 3 blocks; an interval needs 6 trials:"
+    assert " ".join(lines[3].split()) == "condition P99 ms vs baseline trials"
+    assert " ".join(lines[5].split()) == "plain 1.00 baseline 1"
+    assert " ".join(lines[6].split()) == "[slow] 2.00 2.00 \u00d7 higher 1"
     assert lines[-1] == "6/6  study/[slow]: P99 2.00 ms, faithful"
 
 
 def test_a_log_of_many_blocks_has_few_tables_and_none_after_the_last_block() -> None:
     lines = lines_of(run_of(16))
     headers = [line for line in lines if line.startswith("so far")]
-    assert headers == [f"so far, {blocks} of 16 blocks:" for blocks in (1, 2, 4, 8)]
+    few = "; an interval needs 6 trials"
+    assert headers == [
+        f"so far, {blocks} of 16 blocks{few if blocks < 6 else ''}:" for blocks in (1, 2, 4, 8)
+    ]
     after = lines[lines.index("so far, 8 of 16 blocks:") :]
+    assert " ".join(after[1].split()) == "condition P99 ms 95 % interval vs baseline trials"
     assert " ".join(after[3].split()) == "plain 1.00 0.900 - 1.10 baseline 8"
 
 
@@ -168,9 +172,11 @@ def test_a_terminal_shows_what_is_known_and_the_trial_that_runs() -> None:
     assert pictures["t0"] == ["trial 1 of 6 | 60 s left | plain measures"]
     last = pictures["t5"]
     assert last[0] == ""
-    assert " ".join(last[3].split()) == "plain 1.00 from 6 trials baseline 3"
-    assert " ".join(last[4].split()) == "[slow] 2.00 from 6 trials 2.00 \u00d7 higher 1, 1 failed"
-    assert last[-1] == "2 of 3 blocks | trial 6 of 6 | 10 s left | [slow] measures"
+    assert " ".join(last[3].split()) == "plain 1.00 baseline 3"
+    assert " ".join(last[4].split()) == "[slow] 2.00 2.00 \u00d7 higher 1, 1 failed"
+    assert (
+        last[-1] == "2 of 3 blocks | an interval needs 6 trials | trial 6 of 6 | 10 s left | [slow] measures"
+    )
 
 
 def test_a_terminal_keeps_notes_and_reasons_above_the_table() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crosswind.report.so_far import so_far_table
+from crosswind.report.so_far import so_far_table, trials_for_interval
 from crosswind.report.trial_text import left, verdict
 from crosswind.stream import Event, Note, RunBegun, SoFar, TrialBegun, TrialEnded
 from crosswind.text.console import widen
@@ -67,5 +67,7 @@ class Lines:
             return
         if all(condition.value is None for condition in known.conditions):
             return
-        self._print(f"so far, {blocks} of {known.blocks_planned} blocks:")
+        needed = trials_for_interval(known)
+        lacking = f"; an interval needs {needed} trials" if needed else ""
+        self._print(f"so far, {blocks} of {known.blocks_planned} blocks{lacking}:")
         self._console.print(so_far_table(known, self._baseline))

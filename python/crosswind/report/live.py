@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from crosswind.report.so_far import so_far_table
+from crosswind.report.so_far import so_far_table, trials_for_interval
 from crosswind.report.trial_text import left, verdict
 from crosswind.stream import Event, Note, RunBegun, SoFar, TrialBegun, TrialEnded, TrialReached
 from crosswind.text.units import short_names
@@ -85,6 +85,8 @@ class LiveTable:
         parts = []
         if self._known is not None:
             parts.append(f"{self._known.blocks} of {self._known.blocks_planned} blocks")
+            if needed := trials_for_interval(self._known):
+                parts.append(f"an interval needs {needed} trials")
         if (trial := self._trial) is not None:
             parts.append(f"trial {trial.ended + 1} of {trial.trials}")
             if trial.left_s is not None:

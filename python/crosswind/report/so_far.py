@@ -36,18 +36,28 @@ def so_far_table(
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
     table.add_column("condition", overflow="ellipsis", no_wrap=True)
     table.add_column(f"{known.figure} {unit.name}".rstrip(), justify="right", no_wrap=True)
-    table.add_column(f"{known.confidence * 100:g} % interval", justify="right", no_wrap=True, style="dim")
+    intervals = [_interval(condition, unit) for condition in known.conditions]
+    with_intervals = not trials_for_interval(known)
+    if with_intervals:
+        table.add_column(f"{known.confidence * 100:g} % interval", justify="right", no_wrap=True, style="dim")
     table.add_column("vs baseline", justify="right", no_wrap=True)
     table.add_column("trials", no_wrap=True)
-    for condition in known.conditions:
+    for condition, interval in zip(known.conditions, intervals, strict=True):
         table.add_row(
             escape(short[condition.condition]),
             unit.show(condition.value),
-            _interval(condition, unit),
+            *([interval] if with_intervals else ()),
             "baseline" if condition.condition == baseline else _change(condition.value, against),
             _trials(condition, ends.get(condition.condition, Counter())),
         )
     return table
+
+
+def trials_for_interval(known: SoFar) -> int | None:
+    """Return how many trials an interval needs; None where a condition has one, or is refused it."""
+    if any(condition.low is not None or condition.needed is None for condition in known.conditions):
+        return None
+    return max(condition.trials + (condition.needed or 0) for condition in known.conditions)
 
 
 def _interval(condition: ConditionSoFar, unit: Unit) -> str:
