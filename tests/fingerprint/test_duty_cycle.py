@@ -78,7 +78,7 @@ def test_an_interrupted_burst_is_repeated_only_where_no_bucket_remembers_it(
 
     def interrupted(*_: Any) -> list[Flood]:
         if len(made) <= stalls:
-            raise Interrupted("the sender stood still")
+            raise Interrupted("the sender stalled")
         return [flood(0, [10_000_000] * 50)]
 
     monkeypatch.setattr(module, "_floods", interrupted)

@@ -24,16 +24,16 @@ sys.path.insert(0, str(Path(__file__).parent))
 START = (sys.executable, "-c", "from crosswind.cli import main; main()")
 SOURCES = Path(__file__).parents[2] / "python"
 NOBODY = 65534
-# Of the processors' time: a hypervisor that takes more explains why an emulator stood still.
+# Of the CPU time: a hypervisor that takes more explains why an emulator stalled.
 STOLEN_MIN = 0.01
 # Reasons of void trials that are the machine's.
 MACHINE = re.compile(
-    r"the emulator('s core stood still| waited \d+ ms)|in all \d+%|\d+ packets lost in the capture"
+    r"the emulator('s core stalled| waited \d+ ms)|in all \d+%|\d+ packets lost in the capture"
 )
 
 
-def processor_time() -> tuple[int, int]:
-    """Return what the hypervisor took of this machine's processors and what there was in all, in ticks."""
+def cpu_time() -> tuple[int, int]:
+    """Return what the hypervisor took of this machine's CPUs and what there was in all, in ticks."""
     times = [int(ticks) for ticks in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
     return times[7], sum(times)
 
@@ -50,7 +50,7 @@ class Live:
     folder: Path
     env: dict[str, str]
     command: tuple[str, ...] = START
-    time_before: tuple[int, int] = field(default_factory=processor_time)
+    time_before: tuple[int, int] = field(default_factory=cpu_time)
 
     @property
     def results(self) -> Path:
@@ -123,29 +123,27 @@ class Live:
     def check_measured(self, status: int, said: str) -> None:
         """Check that a run has ended well.
 
-        Skips where trials are void for no other reason than that the emulator stood still, while the
-        hypervisor took processor time: such a machine cannot measure.
+        Skips where trials are void for no other reason than that the emulator stalled, while the
+        hypervisor took CPU time: such a machine cannot measure.
         """
         taken = self.stolen()
-        if status == 4 and taken is not None and (reason := self._stood_still()):
+        if status == 4 and taken is not None and (reason := self._stalled()):
             pytest.skip(f"SKIPPED: {taken}: {reason}")
         assert status == 0, said
 
     def stolen(self) -> str | None:
         """Return what the hypervisor took of this machine since the test began; None where that is little."""
-        stolen, there_was = (
-            now - before for now, before in zip(processor_time(), self.time_before, strict=True)
-        )
+        stolen, there_was = (now - before for now, before in zip(cpu_time(), self.time_before, strict=True))
         share = stolen / there_was
         return f"the hypervisor took {share:.1%} of this machine" if share > STOLEN_MIN else None
 
     def check_first_attempts(self) -> None:
         """Skip where an attempt was void and repeated: the test is about what it did to the first."""
-        if reason := self._stood_still():
+        if reason := self._stalled():
             pytest.skip(f"SKIPPED: an attempt was repeated, since {reason}")
 
-    def _stood_still(self) -> str | None:
-        """Return why the latest run's trials are void, where each of these reasons is a standstill."""
+    def _stalled(self) -> str | None:
+        """Return why the latest run's trials are void, where each of these reasons is a stall."""
         (trials,) = self.results.glob("*/latest/trials.parquet")
         rows = duckdb.sql(f"SELECT status, fidelity, fidelity_reason FROM '{trials}'").fetchall()
         if any(status == "failed" for status, _, _ in rows):

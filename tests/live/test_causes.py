@@ -59,7 +59,7 @@ def test_loss_shapers_and_queues_are_told_apart(live: Live) -> None:
     assert set(found["narrow"]) == {"queueing at h0/uplink"}
 
 
-def test_a_server_that_stood_still_is_told_from_a_client_that_did(live: Live) -> None:
+def test_a_server_that_stalled_is_told_from_a_client_that_did(live: Live) -> None:
     (live.folder / "live.yaml").write_text(AWAKE)
     run = live.start("run", "live.yaml")
     for trial, stopped in enumerate(("rpc-serve", "rpc")):
@@ -97,7 +97,7 @@ def run_with_a_stopped_emulator(live: Live, duration: str, stopped_s: float) -> 
     live.check_measured(run.returncode, said)
 
 
-def test_a_host_that_stood_still_is_named_with_its_instant(live: Live) -> None:
+def test_a_host_that_stalled_is_named_with_its_instant(live: Live) -> None:
     run_with_a_stopped_emulator(live, "6s", 0.3)
     live.check_first_attempts()
     (trial,) = summarise(live.run_folder).trials
@@ -108,17 +108,17 @@ def test_a_host_that_stood_still_is_named_with_its_instant(live: Live) -> None:
     assert set(trial.slow.by_cause) <= {HOST_HICCUP, BEHIND, again}
     assert trial.row.fidelity == "degraded"
     reason = trial.row.fidelity_reason or ""
-    stood_still = re.search(r"stood still for (\d+) ms, (\d\.\d+) s after the start", reason)
-    assert stood_still is not None, reason
-    assert 250 <= int(stood_still[1]) < 900
-    assert 0 < float(stood_still[2]) < 1
+    stalled = re.search(r"stalled for (\d+) ms, (\d\.\d+) s after the start", reason)
+    assert stalled is not None, reason
+    assert 250 <= int(stalled[1]) < 900
+    assert 0 < float(stalled[2]) < 1
 
 
-def test_a_trial_whose_emulator_stood_still_for_much_of_it_is_void_and_tried_again(live: Live) -> None:
+def test_a_trial_whose_emulator_stalled_for_much_of_it_is_void_and_tried_again(live: Live) -> None:
     run_with_a_stopped_emulator(live, "1s", 0.6)
     first, *_, last = summarise(live.run_folder).trials
     assert (first.row.fidelity, first.counted) == ("void", False)
-    assert re.search(r"stood still for \d+ ms.*; in all \d+% of the trial", first.row.fidelity_reason or "")
+    assert re.search(r"stalled for \d+ ms.*; in all \d+% of the trial", first.row.fidelity_reason or "")
     assert last.counted
     assert last.row.attempt > 1
 

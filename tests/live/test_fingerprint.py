@@ -78,7 +78,7 @@ def test_a_networks_fingerprint_has_its_bucket_and_becomes_a_condition(live: Liv
     assert 4e6 <= idle < loaded
     (three,) = (number["repetitions"] for number in found["capacity"] if number["connections"] == 3)
     assert len(three) == 2
-    # Payload of 50 Mbit/s: 1448 bytes of 1500. What waits while the machine stands still comes later.
+    # Payload of 50 Mbit/s: 1448 bytes of 1500. What waits while the machine stalls comes later.
     assert all(sum(one["each_bps"]) <= 1.05 * 48.3e6 and one["sender_cpu_s_per_gb"] > 0 for one in three)
     assert [size["write_bytes"] for size in found["writes"]] == [65536]
     near = found["machines"]["before"]["near"]
@@ -99,7 +99,7 @@ def test_ends_behind_words_are_found_and_measured_like_our_own(live: Live) -> No
         assert found.near.address == ends.near.address
         assert found.one_machine
         assert found.tool == "traffic"
-        # The link has 100 Mbit/s; without it there are thousands. A machine that stands still at a border of
+        # The link has 100 Mbit/s; without it there are thousands. A machine that stalls at a border of
         # the window moves some milliseconds' worth into it or out of it.
         assert 50e6 < bulk(found, 2, 0.5).goodput_bps < 150e6
         for tool, missing in (("iperf3", IPERF3.missing()), ("nuttcp", Nuttcp.tool.missing())):
@@ -127,7 +127,7 @@ def test_the_way_between_two_nodes_is_made_found_and_carries(
         assert (way.place, way.distance, way.tunnel) == (place, distance, tunnel)
         transfer = bulk(ends, 1, 0.5)
         # Buffers have no end, and no super-packet is lost because it could not be cut: hundreds would be sent
-        # again. Where the machine stands still for longer than the timer, a few are.
+        # again. Where the machine stalls for longer than the timer, a few are.
         assert transfer.retransmits <= 20
         assert 30e6 < transfer.goodput_bps < 150e6
 

@@ -62,7 +62,7 @@ def test_what_is_killed_fails_its_trial_by_name_and_the_next_trial_is_well(live:
     said, _ = run.communicate(timeout=90)
     assert run.returncode == 4, said
     trials = duckdb.sql(f"SELECT status, reason FROM '{live.run_folder}/trials.parquet' ORDER BY block")
-    # The second may have been repeated, where the machine stood still.
+    # The second may have been repeated, where the machine stalled.
     first, *others = trials.fetchall()
     assert first[0] == "failed"
     assert first[1].startswith(reason), first[1]

@@ -1,4 +1,4 @@
-"""A sender that stands still in the middle of a burst is found out: its burst is repeated, or refused."""
+"""A sender that stalls in the middle of a burst is found out: its burst is repeated, or refused."""
 
 from __future__ import annotations
 

@@ -49,6 +49,6 @@ def test_a_step_holds_from_its_instant_until_the_next() -> None:
     assert min(len(first), len(within), len(last)) > 50
     assert probes.lost == 0
     # None is early, however busy the machine. Without the delay it takes what the machine takes: well below
-    # half of it at the median, or the machine stood still half of the time.
+    # half of it at the median, or the machine stalled half of the time.
     assert within.min() >= DELAY_NS
     assert max(np.median(first), np.median(last)) < DELAY_NS / 2

@@ -14,7 +14,7 @@ from crosswind.analysis.causes import (
     late_cause,
     packet_cause,
     slow_operations,
-    stood_still_ns,
+    stalled_ns,
 )
 from crosswind.analysis.queueing import Queues, waited_at
 from crosswind.results.measurement import HeldRow, LoadConnection, LoadSummary, Stall
@@ -91,9 +91,9 @@ def test_a_held_acknowledgement_explains_what_waited_for_it_for_half_of_its_time
 
 def test_only_the_part_of_a_stall_within_an_operation_counts():
     stalls = [Stall(at_ns=10, length_ns=20), Stall(at_ns=50, length_ns=100)]
-    assert stood_still_ns(stalls, 0, 60) == 30
-    assert stood_still_ns(stalls, 20, 25) == 5
-    assert stood_still_ns(stalls, 31, 49) == 0
+    assert stalled_ns(stalls, 0, 60) == 30
+    assert stalled_ns(stalls, 20, 25) == 5
+    assert stalled_ns(stalls, 31, 49) == 0
 
 
 def test_a_tail_below_100_ms_is_its_slowest_hundredth_from_30_ms_on(folder):

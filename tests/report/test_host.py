@@ -24,7 +24,7 @@ MEASUREMENT = {
 }
 
 
-def test_a_measurement_says_what_the_emulator_had_of_its_processor():
+def test_a_measurement_says_what_the_emulator_had_of_its_cpu():
     assert host_of(Measurement.model_validate(MEASUREMENT)) == Host(0.25, 120_000, 0, 6_000_000)
 
 
@@ -39,7 +39,7 @@ def test_a_trial_without_a_measurement_says_nothing_of_its_host():
     assert host_of(None) == Host(None, None, None, None)
 
 
-def test_a_standstill_is_told_by_the_canary_or_a_stall_whichever_is_longer():
+def test_the_longest_stall_is_the_canarys_gap_or_one_of_the_list_whichever_is_longer():
     stalls = [Stall(at_ns=1, length_ns=5)]
     assert EmulatorHost(canary_gap_ns_max=7, stalls=stalls).longest_stall_ns == 7
     assert EmulatorHost(canary_gap_ns_max=None, stalls=stalls).longest_stall_ns == 5

@@ -48,10 +48,10 @@ def test_a_network_that_was_not_the_declared_one_is_void(change: dict[str, Any],
     [
         ({"ledger__missed": 11}, "1.1% of packets later than 100 us"),
         ({"host__steal_ns": SECOND_NS // 50}, "20 ms stolen"),
-        ({"host__canary_gap_ns_max": 30_000_000}, "stood still for 30 ms"),
+        ({"host__canary_gap_ns_max": 30_000_000}, "stalled for 30 ms"),
         (
             {"host__stalls": [{"at_ns": 250_000_000, "length_ns": 90_000_000}]},
-            "stood still for 90 ms, 0.25 s after the start",
+            "stalled for 90 ms, 0.25 s after the start",
         ),
     ],
 )
@@ -61,12 +61,12 @@ def test_a_disturbed_network_is_degraded_and_says_by_what(change: dict[str, Any]
     assert reason in verdict.reason
 
 
-def test_an_emulator_that_stood_still_for_most_of_a_trial_makes_it_void() -> None:
+def test_an_emulator_that_stalled_for_most_of_a_trial_makes_it_void() -> None:
     stop = {"at_ns": 2 * SECOND_NS, "length_ns": 10 * SECOND_NS}
     verdict = judge(measurement(window__ended_ns=14 * SECOND_NS, host__stalls=[stop]))
     assert verdict.fidelity == "void"
     assert verdict.reason == (
-        "the emulator's core stood still for 10000 ms, 2.00 s after the start; in all 71% of the trial"
+        "the emulator's core stalled for 10000 ms, 2.00 s after the start; in all 71% of the trial"
     )
 
 
@@ -79,7 +79,7 @@ def test_an_emulator_that_stood_still_for_most_of_a_trial_makes_it_void() -> Non
         ([19_000_000] * 20, "faithful"),  # those that are ordinary on a virtual machine do not.
     ],
 )
-def test_a_tenth_of_the_trial_is_the_bound_of_a_standstill(lengths_ns: list[int], fidelity: str) -> None:
+def test_a_tenth_of_the_trial_is_the_bound_of_stalls(lengths_ns: list[int], fidelity: str) -> None:
     stalls = [{"at_ns": place, "length_ns": length} for place, length in enumerate(lengths_ns)]
     assert judge(measurement(host__stalls=stalls)).fidelity == fidelity
 
@@ -139,10 +139,10 @@ def test_too_short_a_wait_explains_nothing(waited_ns: int | None) -> None:
     assert late.reason == "60.0% of packets later than 100 us"
 
 
-def test_a_wait_of_half_a_standstill_explains_it_in_any_window() -> None:
+def test_a_wait_of_half_a_stall_explains_it_in_any_window() -> None:
     # Of 20 s, 25 ms are far below a hundredth; of 50 ms they are half.
     still = {"window__ended_ns": 20 * SECOND_NS, "host__canary_gap_ns_max": 50_000_000}
     assert judge(measurement(**still, host__run_queue_delay_ns=25_000_000)).reason.endswith(
-        "stood still for 50 ms; the emulator waited 25 ms for its CPU"
+        "stalled for 50 ms; the emulator waited 25 ms for its CPU"
     )
     assert "waited" not in judge(measurement(**still, host__run_queue_delay_ns=24_000_000)).reason

@@ -40,7 +40,7 @@ TAIL_QUANTILE = 0.99
 RTO_MIN_NS = 200_000_000  # of Linux, where an experiment does not declare it
 BEHIND = "behind the operation before it on its connection"
 CLIENT_STALL = "client stall: begun late although its connection was free"
-HOST_HICCUP = "host hiccup: the host stood still for half of it or longer"
+HOST_HICCUP = "host hiccup: the host stalled for half of it or longer"
 NO_EVENT = "nothing in the network: server or client"
 UNMATCHED = "connection unknown: the load generator did not report its addresses"
 
@@ -127,7 +127,7 @@ class _Causes:
         """Return why an operation was slow, as far as the records show it."""
         operations = self._operations
         begin, end = int(operations.intended_ns[index]), int(operations.finished_ns[index])
-        if 2 * stood_still_ns(self._stalls, begin, end) >= end - begin:
+        if 2 * stalled_ns(self._stalls, begin, end) >= end - begin:
             return HOST_HICCUP
         pairs = self._ends.get(int(operations.connection[index]))
         if pairs is None:
@@ -145,7 +145,7 @@ class _Causes:
         )
 
 
-def stood_still_ns(stalls: Iterable[Stall], begin_ns: int, end_ns: int) -> int:
+def stalled_ns(stalls: Iterable[Stall], begin_ns: int, end_ns: int) -> int:
     """Return how long the emulator stalled in that time."""
     parts = (min(s.at_ns + s.length_ns, end_ns) - max(s.at_ns, begin_ns) for s in stalls)
     return sum(part for part in parts if part > 0)

@@ -13,13 +13,13 @@ from crosswind.results.rows import Fidelity
 MISSED_SHARE_MAX = 0.01
 # Steal is time in which neither emulator nor application ran. A hundredth of the window reaches the P99.
 STEAL_SHARE_MAX = 0.01
-# The canary spins next to the emulator; while it stands still, so does everything on that core. Gaps of up to
+# The canary spins next to the emulator; while it stalls, so does everything on that core. Gaps of up to
 # 10 ms by steal are ordinary on a virtual machine; a longer one is a visible stall in a trial of seconds.
 CANARY_GAP_NS_MAX = 20_000_000
-# While the emulator stands still nothing passes, so throughput loses this share and as many operations of an
+# While the emulator stalls nothing passes, so throughput loses this share and as many operations of an
 # open loop wait. Sessions of one set-up easily differ by a tenth. From there on the stall is as large as what
 # a trial is run to find, and neither its mean nor a quantile above P90 is the network's.
-STANDSTILL_SHARE_MAX = 0.1
+STALL_SHARE_MAX = 0.1
 # Packets that come evenly are late as often as the emulator waits for its CPU: this share of the window makes
 # as many miss their deadline as MISSED_SHARE_MAX allows. A smaller share does not explain that more did.
 WAITED_SHARE_MIN = MISSED_SHARE_MAX
@@ -47,10 +47,10 @@ def judge(measurement: Measurement) -> Verdict:
         void.append("packets are unaccounted for")
     if host.ring_overruns:
         void.append(f"{host.ring_overruns} packets lost in the capture ring")
-    still_share = _still_ns(host) / measurement.window.length_ns
-    if still_share >= STANDSTILL_SHARE_MAX:
-        void.append(f"{_longest(measurement)}; in all {still_share:.0%} of the trial")
-    if host.ring_overruns or still_share >= STANDSTILL_SHARE_MAX:
+    stall_share = _stalled_ns(host) / measurement.window.length_ns
+    if stall_share >= STALL_SHARE_MAX:
+        void.append(f"{_longest(measurement)}; in all {stall_share:.0%} of the trial")
+    if host.ring_overruns or stall_share >= STALL_SHARE_MAX:
         void += _waited(measurement)
     if void:
         return Verdict("void", "; ".join(void))
@@ -72,8 +72,8 @@ def stolen(measurement: Measurement) -> bool:
     return (measurement.host.steal_ns or 0) > STEAL_SHARE_MAX * measurement.window.length_ns
 
 
-def _still_ns(host: EmulatorHost) -> int:
-    """Return how long the emulator stood still, all visible stalls together."""
+def _stalled_ns(host: EmulatorHost) -> int:
+    """Return how long the emulator stalled, all visible stalls together."""
     longest = host.longest_stall_ns or 0
     if longest <= CANARY_GAP_NS_MAX:
         return 0
@@ -85,11 +85,11 @@ def _still_ns(host: EmulatorHost) -> int:
 def _longest(measurement: Measurement) -> str:
     """Return the longest stall in words, with its instant where that is known."""
     gap_ns = measurement.host.longest_stall_ns or 0
-    still = f"the emulator's core stood still for {gap_ns / 1e6:.0f} ms"
+    stalled = f"the emulator's core stalled for {gap_ns / 1e6:.0f} ms"
     stalls = {stall.length_ns: stall.at_ns for stall in measurement.host.stalls or []}
     if gap_ns not in stalls:
-        return still
-    return f"{still}, {(stalls[gap_ns] - measurement.window.started_ns) / 1e9:.2f} s after the start"
+        return stalled
+    return f"{stalled}, {(stalls[gap_ns] - measurement.window.started_ns) / 1e9:.2f} s after the start"
 
 
 def _waited(measurement: Measurement) -> list[str]:

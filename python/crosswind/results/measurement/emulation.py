@@ -103,6 +103,6 @@ class EmulatorHost(StoredPart):
 
     @property
     def longest_stall_ns(self) -> int | None:
-        """The longest time that the emulator stood still, by its canary or its stalls; None if unknown."""
+        """The longest stall of the emulator, by its canary or its list of stalls; None if unknown."""
         gaps = [self.canary_gap_ns_max, *(stall.length_ns for stall in self.stalls or [])]
         return max((gap for gap in gaps if gap is not None), default=None)
