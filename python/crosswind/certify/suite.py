@@ -83,7 +83,7 @@ def live_families(wait_mode: str, tries: Tries) -> list[Family]:
 
 
 def certify(say: Callable[[str], None]) -> Certificate:
-    """Run the whole suite, in one to two minutes.
+    """Run the whole suite, in two to four minutes.
 
     Args:
         say: is called with a few words for each step, to show progress.

@@ -21,7 +21,7 @@ from crosswind.errors import Exit
 def command(as_json: bool, out: Path | None) -> Exit:
     """Check the emulation on this machine against known answers, and print a certificate.
 
-    It takes one to two minutes. First it checks the engine alone, in virtual time, against exact answers:
+    It takes two to four minutes. First it checks the engine alone, in virtual time, against exact answers:
     links, token buckets, schedulers, queueing theory, delays, order and conservation. Then it sends real
     packets on this machine and compares them with a bare veth pair in the same run (this needs root). Each
     claim shows the measured value, its bound, the source of the bound, and a verdict: held, failed, or
