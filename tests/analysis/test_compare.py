@@ -4,6 +4,7 @@ import re
 import shutil
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from crosswind.analysis.comparable import NotComparable
@@ -128,6 +129,16 @@ def test_fresh_budgets_are_not_comparable_with_kept_ones(base, tmp_path):
 def test_runs_without_a_common_condition_are_not_comparable(base, write_run):
     with pytest.raises(NotComparable, match="no condition in both"):
         compare(base, write_run("other", {"else": (4, 10, 8)}))
+
+
+def test_a_run_of_which_no_trial_counts_is_named(base, write_run):
+    other = write_run("other", {"none": (4, 10, 8)})
+    trials = other / "trials.parquet"
+    with duckdb.connect() as database:
+        database.execute(f"CREATE TABLE t AS SELECT * REPLACE ('pending' AS status) FROM '{trials}'")
+        database.execute(f"COPY t TO '{trials}'")
+    with pytest.raises(NotComparable, match=r"other: no trial counts"):
+        compare(base, other)
 
 
 def test_forecast_halves_the_interval_with_four_times_the_trials():

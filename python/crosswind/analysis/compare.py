@@ -80,6 +80,12 @@ def compare(base: Path, other: Path, *, force: bool = False) -> RunComparison:
         NotComparable: they differ in more than their numbers, or have nothing in common.
     """
     runs = summarise(base), summarise(other)
+    for folder, run in zip((base, other), runs, strict=True):
+        if not any(trial.counted for trial in run.trials):
+            raise NotComparable(
+                f"{folder}: no trial counts, since each is pending, failed or void; "
+                "let the run end, or look at its report"
+            )
     found = sameness(*runs)
     if found.hindrances and not force:
         listed = "".join(f"\n  {line}" for line in found.hindrances)
