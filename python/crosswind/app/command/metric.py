@@ -71,7 +71,8 @@ class OwnMetric(SpecModel):
     )
     regex: Annotated[Pattern, AfterValidator(_with_value)] | None = Field(
         None,
-        description="A pattern with a group `value`, and `unit` if units vary. The last match counts.",
+        description="A Python pattern with a group `(?P<value>...)`, and `(?P<unit>...)` if units vary. "
+        "The last match counts.",
     )
     elapsed: Literal[True] | None = Field(
         None, description="The time from the end of the warm-up to the end of the load."
