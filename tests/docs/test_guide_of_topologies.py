@@ -1,4 +1,4 @@
-"""Every network that the guides to topologies and domains show is one."""
+"""Every network that the guides to topologies, graphs and domains show is one."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ GUIDES = Path(__file__).parents[2] / "docs" / "guides"
 BLOCK = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize(("guide", "count"), [("topologies.md", 6), ("domains.md", 1)])
+@pytest.mark.parametrize(("guide", "count"), [("topologies.md", 4), ("graphs.md", 2), ("domains.md", 1)])
 def test_every_network_of_a_guide_can_be_brought_up(guide: str, count: int, tmp_path: Path) -> None:
     page = (GUIDES / guide).read_text(encoding="utf-8")
     blocks = [(match["kind"], match["text"]) for match in BLOCK.finditer(page)]
