@@ -8,12 +8,15 @@
 use crosswind_engine::Histogram;
 use serde::Serialize;
 
+use crate::late::{Late, Lates};
+
 /// Lateness of every packet of a window.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     late_ns: Histogram,
     early: u64,
     missed: u64,
+    late: Lates,
     bound_ns: u64,
     clamped: u64,
     clamp_ns_max: u64,
@@ -41,6 +44,8 @@ pub struct LedgerReport {
     pub early: u64,
     /// Packets handed over later than the bound, or than twice their own serialisation time if that is longer.
     pub missed: u64,
+    /// When packets were missed.
+    pub late: Vec<Late>,
     /// The declared bound.
     pub bound_ns: u64,
     /// Lateness.
@@ -65,7 +70,15 @@ pub struct ErrorReport {
 impl Ledger {
     /// An empty ledger. `bound_ns` is the lateness that the emulator promises not to exceed.
     pub fn new(bound_ns: u64) -> Self {
-        Self { late_ns: Histogram::logarithmic(), early: 0, missed: 0, bound_ns, clamped: 0, clamp_ns_max: 0 }
+        Self {
+            late_ns: Histogram::logarithmic(),
+            early: 0,
+            missed: 0,
+            late: Lates::default(),
+            bound_ns,
+            clamped: 0,
+            clamp_ns_max: 0,
+        }
     }
 
     /// Enters `packets` wire packets that were due at one instant. `serialisation_ns` returns the time of each on its
@@ -78,6 +91,7 @@ impl Ledger {
         self.late_ns.record_times(late, packets);
         if late > self.bound_ns && late > 2 * serialisation_ns() {
             self.missed += packets;
+            self.late.enter(due_ns, left_ns);
         }
     }
 
@@ -92,6 +106,7 @@ impl Ledger {
         self.late_ns.add(&other.late_ns);
         self.early += other.early;
         self.missed += other.missed;
+        self.late.add(&other.late);
         self.clamped += other.clamped;
         self.clamp_ns_max = self.clamp_ns_max.max(other.clamp_ns_max);
     }
@@ -112,6 +127,7 @@ impl Ledger {
             packets: self.late_ns.count(),
             early: self.early,
             missed: self.missed,
+            late: self.late.found().to_vec(),
             bound_ns: self.bound_ns,
             error_ns: ErrorReport {
                 p50: self.late_ns.quantile(0.5),
@@ -139,6 +155,7 @@ mod tests {
         let report = ledger.report();
         assert_eq!((report.error_ns.p50, report.error_ns.max), (Some(10), Some(20)));
         assert_eq!((report.missed, report.early), (10, 0));
+        assert_eq!(report.late, [Late { at_ns: 1_000, length_ns: 20 }]);
     }
 
     #[test]

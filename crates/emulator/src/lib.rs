@@ -34,6 +34,7 @@ mod handovers;
 mod held;
 mod holding;
 mod host;
+mod late;
 mod lead;
 mod ledger;
 mod log;
