@@ -22,9 +22,11 @@ from crosswind.results import (
     store_samples,
     write_tables,
 )
+from crosswind.results.disturbances import Disturbances
 from crosswind.results.durable import replacing, write_text
 from crosswind.spec.resolved import Resolved
 
+QUIET = Disturbances(window_ns=1_000_000_000)
 HEADER = "operation,connection,intended_ns,started_ns,finished_ns,ok,measured\n"
 
 
@@ -60,7 +62,7 @@ def test_metrics_are_type_7_quantiles_of_measured_successes_by_operation(tmp_pat
     lines += ["read,0,0,0,99000000000,1,0\n", "read,0,0,0,1,0,1\n"]
     csv = tmp_path / "samples.csv"
     csv.write_text(HEADER + "".join(lines))
-    metrics = store_samples(csv, "t0", "client", tmp_path, {"rate": None})
+    metrics = store_samples(csv, "t0", "client", tmp_path, {"rate": None}, QUIET)
     found = {(metric.metric, metric.statistic): metric.value for metric in metrics}
     both = np.concatenate([read_ns, update_ns])
     for name, values in (("latency", both), ("latency.read", read_ns), ("latency.update", update_ns)):
@@ -91,7 +93,7 @@ def test_a_part_of_an_operation_has_metrics_and_is_in_no_total(tmp_path: Path) -
         "read-modify-write.update,0,4000000,4000000,9000000,1,1",
     )
     csv.write_text(HEADER + "".join(f"{row}\n" for row in rows))
-    metrics = store_samples(csv, "t0", "client", tmp_path, {"rate": None})
+    metrics = store_samples(csv, "t0", "client", tmp_path, {"rate": None}, QUIET)
     found = {(metric.metric, metric.statistic): metric.value for metric in metrics}
     assert found["operations", "count"] == 2
     assert found["latency", "mean"] == 5.5e6
@@ -104,7 +106,7 @@ def test_a_part_of_an_operation_has_metrics_and_is_in_no_total(tmp_path: Path) -
 def test_an_open_loop_also_has_a_response_time_from_the_intended_start(tmp_path: Path) -> None:
     csv = tmp_path / "samples.csv"
     csv.write_text(HEADER + "call,0,100,150,250,1,1\n" + "call,0,200,250,300,1,1\n")
-    metrics = store_samples(csv, "t0", "client", tmp_path, {"rate": 10.0})
+    metrics = store_samples(csv, "t0", "client", tmp_path, {"rate": 10.0}, QUIET)
     found = {(metric.metric, metric.statistic): metric.value for metric in metrics}
     assert (found["latency", "max"], found["response", "max"]) == (100, 150)
 
@@ -113,7 +115,7 @@ def test_a_load_without_a_success_has_nothing_to_say(tmp_path: Path) -> None:
     csv = tmp_path / "samples.csv"
     csv.write_text(HEADER + "read,0,0,0,1,0,1\n")
     with pytest.raises(NoSamples, match="1 failed"):
-        store_samples(csv, "t0", "client", tmp_path, {})
+        store_samples(csv, "t0", "client", tmp_path, {}, QUIET)
     assert not (tmp_path / "t0.parquet").exists()
 
 

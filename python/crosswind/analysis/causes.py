@@ -30,7 +30,7 @@ import numpy as np
 
 from crosswind.analysis.generator import free_since_ns
 from crosswind.analysis.queueing import Queues, waited_at
-from crosswind.results.measurement import HeldRow, Measurement, Series, Stall
+from crosswind.results.measurement import HeldRow, Measurement, Series, Span
 from crosswind.results.reading import Operations, PacketRow, Results
 
 SLOW_NS = 100_000_000  # between any plausible reply and Linux's smallest retransmission timeout of 200 ms
@@ -145,7 +145,7 @@ class _Causes:
         )
 
 
-def stalled_ns(stalls: Iterable[Stall], begin_ns: int, end_ns: int) -> int:
+def stalled_ns(stalls: Iterable[Span], begin_ns: int, end_ns: int) -> int:
     """Return how long the emulator stalled in that time."""
     parts = (min(s.at_ns + s.length_ns, end_ns) - max(s.at_ns, begin_ns) for s in stalls)
     return sum(part for part in parts if part > 0)

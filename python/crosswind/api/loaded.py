@@ -85,7 +85,11 @@ class LoadedRun:
 
     @property
     def metrics(self) -> duckdb.DuckDBPyRelation:
-        """The numbers of each trial: `trial`, `node`, `metric`, `unit`, `statistic`, `value`."""
+        """The numbers of each trial: `trial`, `node`, `metric`, `unit`, `statistic`, `value`, `low`, `high`.
+
+        `low` and `high`: what the value may have been without the machine's disturbances. Runs of versions
+        that did not store this lack both columns.
+        """
         return self._table([self.folder / "metrics.parquet"], METRICS, FROM_JOURNAL)
 
     @property

@@ -9,13 +9,18 @@ Fidelity = Literal["faithful", "degraded", "void"]
 
 
 class Metric(NamedTuple):
-    """One number of a trial; `node` is null for the whole trial, a node's name or a place otherwise."""
+    """One number of a trial; `node` is null for the whole trial, a node's name or a place otherwise.
+
+    `low` and `high` are what it may have been without the machine's disturbances, null where that is unknown.
+    """
 
     node: str | None
     metric: str
     unit: str
     statistic: str
     value: float
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True)

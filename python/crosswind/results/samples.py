@@ -12,9 +12,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from crosswind.errors import CrosswindError, Exit
+from crosswind.results.disturbances import Disturbances
 from crosswind.results.durable import replacing
 from crosswind.results.query import copy_to_parquet, literal, query
+from crosswind.results.ranged import Operations
 from crosswind.results.rows import Metric
 
 if TYPE_CHECKING:
@@ -47,7 +51,12 @@ class NoSamples(CrosswindError):
 
 
 def store_samples(
-    csv: Path, trial: str, node: str, folder: Path, parameters: Mapping[str, object]
+    csv: Path,
+    trial: str,
+    node: str,
+    folder: Path,
+    parameters: Mapping[str, object],
+    disturbed: Disturbances,
 ) -> list[Metric]:
     """Write samples/<trial>.parquet durably and return the metrics of its measured operations.
 
@@ -57,6 +66,7 @@ def store_samples(
         node: the node that measured.
         folder: the folder of samples.
         parameters: of the load generator; an open loop has a `rate`.
+        disturbed: what the machine did; it gives the metrics their ranges.
     Raises: NoSamples: no measured operation succeeded.
     """
     path = folder / f"{trial}.parquet"
@@ -67,7 +77,9 @@ def store_samples(
             "CREATE TABLE samples AS SELECT header.*, csv.* FROM header, "
             f"read_csv({literal(csv)}, header = true, auto_detect = false, columns = {_COLUMNS}) AS csv"
         )
-        metrics = _metrics(connection, node, open_loop=parameters.get("rate") is not None)
+        open_loop = parameters.get("rate") is not None
+        metrics = _metrics(connection, node, open_loop)
+        metrics = _operations(connection, open_loop).ranged(metrics, _QUANTILES, disturbed)
         with replacing(path) as temporary:
             copy_to_parquet(
                 connection,
@@ -98,6 +110,19 @@ def _metrics(connection: duckdb.DuckDBPyConnection, node: str, open_loop: bool) 
     if open_loop:
         metrics += _latencies(connection, node, "response", "finished_ns - intended_ns")
     return metrics
+
+
+def _operations(connection: duckdb.DuckDBPyConnection, open_loop: bool) -> Operations:
+    """Return the measured operations that succeeded, and their parts."""
+    succeeded = "FROM samples WHERE measured = 1 AND ok = 1"
+    names = [name for (name,) in connection.execute(f"SELECT DISTINCT operation {succeeded}").fetchall()]
+    table = connection.execute(
+        "SELECT list_position(?, operation)::BIGINT - 1 AS kind, intended_ns, started_ns, finished_ns "
+        + succeeded,
+        [names],
+    ).fetchnumpy()
+    kind, intended_ns, started_ns, finished_ns = (np.ma.getdata(column) for column in table.values())
+    return Operations(names, kind, intended_ns, started_ns, finished_ns, open_loop)
 
 
 def _latencies(connection: duckdb.DuckDBPyConnection, node: str, metric: str, duration: str) -> list[Metric]:

@@ -28,6 +28,8 @@ METRICS = {
     "unit": "VARCHAR",
     "statistic": "VARCHAR",
     "value": "DOUBLE",
+    "low": "DOUBLE",
+    "high": "DOUBLE",
 }
 # What the name of a factor's column ends with, by the factor's unit in resolved.json.
 _SUFFIXES = {"bit/s": "_bps", "B": "_bytes", "ns": "_ns", "bit": "_bits", "share": "_share", "1": ""}

@@ -17,8 +17,10 @@ from crosswind.results import (
     store_monitors,
     store_samples,
 )
+from crosswind.results.disturbances import disturbances
 from crosswind.results.fidelity import Verdict, judge
 from crosswind.results.journal import StepName
+from crosswind.results.ranged import of_whole_trial
 from crosswind.results.rows import Status, attempt_name
 from crosswind.runner.budgets import Budgets
 from crosswind.runner.disk import DiskFull, is_disk_full
@@ -103,7 +105,7 @@ class Attempt:
                     stream=self._stream,
                 )
             self._step("measured")
-            metrics = [*measured.outcome.metrics, *self._store(measured)]
+            metrics = self._store(measured)
             check_plausible(metrics, self._resolved.application.figures)
             row = self._row("done", judge(measured.measurement))
             self._journal.stored(self._trial.id, row, metrics)
@@ -119,8 +121,9 @@ class Attempt:
             raise self._stops_the_run
 
     def _store(self, measured: Measured) -> list[Metric]:
-        """Write the samples and monitors of the attempt; return the metrics that are derived from them."""
-        outcome, metrics = measured.outcome, []
+        """Write the samples and monitors of the attempt; return its metrics."""
+        outcome, disturbed = measured.outcome, disturbances(measured.measurement)
+        metrics = [of_whole_trial(metric, disturbed) for metric in outcome.metrics]
         if outcome.operations is not None:
             metrics += store_samples(
                 outcome.operations,
@@ -128,6 +131,7 @@ class Attempt:
                 measured.node,
                 self._folder.path / "samples",
                 outcome.facts.parameters,
+                disturbed,
             )
         metrics += store_monitors(
             measured.measurement, outcome.facts.as_json(), self._name, self._folder.path / "monitors"

@@ -5,7 +5,7 @@ in tables beside it.
 """
 
 from crosswind.results.measurement.elements import Amount, Credit, ElementCounts, PacketCounts
-from crosswind.results.measurement.emulation import Conservation, EmulatorHost, Ledger, Stall, Window
+from crosswind.results.measurement.emulation import Conservation, EmulatorHost, Ledger, Span, Window
 from crosswind.results.measurement.measurement import Change, LoadConnection, LoadSummary, Measurement
 from crosswind.results.measurement.monitored import Histogram, Monitored, Trend
 from crosswind.results.measurement.nodes import CpusLimit, MemoryLimit, NodeUsage
@@ -48,7 +48,7 @@ __all__ = [
     "RetransmissionRow",
     "Series",
     "SeriesRow",
-    "Stall",
+    "Span",
     "Trend",
     "Window",
 ]

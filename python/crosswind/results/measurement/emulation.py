@@ -28,6 +28,13 @@ class Window(StoredPart):
         return self.ended_ns - self.started_ns
 
 
+class Span(StoredPart):
+    """A time in which something was not as it should have been."""
+
+    at_ns: int
+    length_ns: int
+
+
 class Ledger(StoredPart):
     """When packets left the emulator, compared with when they were due.
 
@@ -35,6 +42,7 @@ class Ledger(StoredPart):
         packets: wire packets that left.
         early: left before they were due.
         missed: left more than `bound_ns` after it.
+        late: when packets were missed: from when the first was due until the last left.
         error_ns: how late packets were, by statistic: `p50`, `p90`, `p99`, `p999`, `max`; None without
         packets.
         ingress_clamped: packets whose arrival was set to a later instant, because the engine was past it.
@@ -45,6 +53,7 @@ class Ledger(StoredPart):
     missed: int
     bound_ns: int
     error_ns: dict[str, int | None] = Field(default_factory=dict)
+    late: list[Span] = Field(default_factory=list)
     ingress_clamped: int = 0
     ingress_clamp_ns_max: int = 0
 
@@ -72,19 +81,12 @@ class Conservation(StoredPart):
     holds: bool
 
 
-class Stall(StoredPart):
-    """A time in which the emulator should have been awake and was not."""
-
-    at_ns: int
-    length_ns: int
-
-
 class EmulatorHost(StoredPart):
     """What the machine did to the emulator; None where the kernel, or an older version, does not report it.
 
     Attributes:
         canary_gap_ns_max: longest time between two looks at the clock while the emulator spins.
-        stalls: of 5 ms or longer.
+        stalls: of 5 ms or longer, in which the emulator should have been awake and was not.
         steal_ns: CPU time taken by the hypervisor, of all CPUs together.
         run_queue_delay_ns: time in which the emulator could have run and waited for a CPU.
         emulator_cpu_ns: CPU time that it used.
@@ -93,7 +95,7 @@ class EmulatorHost(StoredPart):
     """
 
     canary_gap_ns_max: int | None = None
-    stalls: list[Stall] | None = None
+    stalls: list[Span] | None = None
     steal_ns: int | None = None
     run_queue_delay_ns: int | None = None
     emulator_cpu_ns: int | None = None
