@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from crosswind.cli._machine import require_writable
+from crosswind.cli._metrics import metrics_option
 from crosswind.errors import CrosswindError, Exit
 
 if TYPE_CHECKING:
@@ -41,19 +42,28 @@ if TYPE_CHECKING:
 @click.option(
     "--console", is_flag=True, help="Show the network live in the browser, and change its condition there."
 )
+@metrics_option
 def command(
-    file: str, condition: str | None, record: Path | None, capture: Path | None, snap: str, console: bool
+    file: str,
+    condition: str | None,
+    record: Path | None,
+    capture: Path | None,
+    snap: str,
+    console: bool,
+    metrics: int | None,
 ) -> Exit:
     """Bring up a fabric for your own programs, until it is stopped.
 
     FILE has a topology and may have a condition. An experiment file works, and so does the name of a
     catalogue experiment. It prints `ready` when nodes can be used with `crosswind exec`. It ends with
     Ctrl-C, SIGTERM or the end of its input. A capture ends at 1 GiB; packets beyond that are counted.
-    With --console it prints the address of a page that only this machine can open.
+    With --console it prints the address of a page, and with --metrics that of metrics; only this machine can
+    open them.
     """
     from crosswind.api.fabric import Fabric
     from crosswind.console import Console
     from crosswind.runner.interruption import Interruption
+    from crosswind.telemetry import Metrics
     from crosswind.testbed import control
     from crosswind.testbed.control import ControlServer
 
@@ -87,6 +97,10 @@ def command(
             )
         if console:
             click.echo(f"console: {shown.enter_context(Console(net)).url}", err=True)
+        if metrics is not None:
+            click.echo(
+                f"metrics: {shown.enter_context(Metrics(net.graph, net.watch(), metrics)).url}", err=True
+            )
         click.echo("ready")
         sys.stdout.flush()
         _serve_until_stopped(net, server, interruption)

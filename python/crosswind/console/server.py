@@ -74,15 +74,17 @@ class Routes:
 
     Attributes:
         pages: parts of the page.
+        open: by path; what every user of this machine may read, without the token.
         get: by path; takes the parameters of the address.
         post: by path; takes the JSON of the body.
         lines: by path; yields lines until the client has gone.
     """
 
-    pages: Mapping[str, Page]
-    get: Mapping[str, Get]
-    post: Mapping[str, Post]
-    lines: Mapping[str, Callable[[], Generator[bytes, None, None]]]
+    pages: Mapping[str, Page] = field(default_factory=dict)
+    open: Mapping[str, Get] = field(default_factory=dict)
+    get: Mapping[str, Get] = field(default_factory=dict)
+    post: Mapping[str, Post] = field(default_factory=dict)
+    lines: Mapping[str, Callable[[], Generator[bytes, None, None]]] = field(default_factory=dict)
 
 
 class Refused(Exception):
@@ -94,18 +96,18 @@ class Refused(Exception):
 
 
 class Server(ThreadingHTTPServer):
-    """Serves `routes` on a port of 127.0.0.1 that the system chooses, from `start` to `close`."""
+    """Serves `routes` on a port of 127.0.0.1, from `start` to `close`; 0 is one that the system chooses."""
 
     daemon_threads = True
     block_on_close = False
     request_queue_size = CONNECTIONS_MAX
 
-    def __init__(self, routes: Routes, client_s: float = CLIENT_S) -> None:
+    def __init__(self, routes: Routes, client_s: float = CLIENT_S, port: int = 0) -> None:
         self.routes = routes
         self.client_s = client_s
         self.token = secrets.token_urlsafe(32)
         self._free = threading.Semaphore(CONNECTIONS_MAX)
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(("127.0.0.1", port), _Handler)
 
     @property
     def port(self) -> int:
@@ -121,7 +123,7 @@ class Server(ThreadingHTTPServer):
         """Serve from now on, on threads of its own."""
         # How long `close` waits at most; the thread wakes that often.
         serve = partial(self.serve_forever, poll_interval=0.1)
-        threading.Thread(target=serve, daemon=True, name="console").start()
+        threading.Thread(target=serve, daemon=True, name="http").start()
 
     def close(self) -> None:
         """Serve no more."""
@@ -209,12 +211,15 @@ class _Handler(BaseHTTPRequestHandler):
             page = routes.pages[address.path]
             self._send(Answer(page.content, page.content_type))
             return
+        if address.path in routes.open:
+            self._send(routes.open[address.path](_parameters(address.query)))
+            return
         self._require_token()
         if address.path in routes.lines:
             self._send_lines(routes.lines[address.path]())
             return
         answer = _found(routes.get, address.path)
-        self._send(answer(dict(parse_qsl(address.query, max_num_fields=20))))
+        self._send(answer(_parameters(address.query)))
 
     def _post(self) -> None:
         self._require_token()
@@ -263,6 +268,10 @@ class _Handler(BaseHTTPRequestHandler):
         with contextlib.closing(lines):
             for line in lines:
                 self.wfile.write(line + b"\n")
+
+
+def _parameters(query: str) -> Parameters:
+    return dict(parse_qsl(query, max_num_fields=20))
 
 
 def _found(routes: Mapping[str, Any], path: str) -> Any:
