@@ -10,6 +10,7 @@ import click
 from crosswind.cli._bounds import bounded
 from crosswind.cli._keep_going import keep_going_option
 from crosswind.cli._machine import require_writable
+from crosswind.cli._metrics import metrics_option, metrics_served
 from crosswind.errors import CrosswindError, Exit
 
 if TYPE_CHECKING:
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("results"))
 @keep_going_option
 @bounded
+@metrics_option
 @click.option("--json", "as_json", is_flag=True, help="Print folder, exit status and notes as JSON.")
 def command(
     folder: Path,
     keep_going: bool,
     bounds: Bounds,
+    metrics: int | None,
     as_json: bool,
 ) -> Exit:
     """Continue an interrupted run; finished trials stay as they are.
@@ -38,7 +41,7 @@ def command(
     from crosswind.cli._finish import finish
     from crosswind.report import write_report_so_far
     from crosswind.report.terminal import shown
-    from crosswind.results import latest_folder
+    from crosswind.results import ResultsFolder, latest_folder
     from crosswind.runner import resume
     from crosswind.stream import Event, Stream
 
@@ -46,7 +49,8 @@ def command(
         path = folder if (folder / "journal.sqlite").is_file() else latest_folder(folder)
         require_writable(path, "make the folder writable, or copy it and resume the copy")
         stream = Stream[Event]()
-        with shown(stream):
+        topology = ResultsFolder.open(path).resolved().topology
+        with shown(stream), metrics_served(topology, stream, metrics):
             outcome = resume(path, stream, bounds, report=write_report_so_far, keep_going=keep_going)
     except FileNotFoundError as error:
         raise CrosswindError(str(error)) from error

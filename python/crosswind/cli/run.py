@@ -10,6 +10,7 @@ import click
 from crosswind.cli._bounds import bounded
 from crosswind.cli._keep_going import keep_going_option
 from crosswind.cli._machine import require_writable
+from crosswind.cli._metrics import metrics_option, metrics_served
 from crosswind.errors import Exit
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 @click.option("--once", is_flag=True, help="Run one trial per condition, as a smoke test.")
 @keep_going_option
 @bounded
+@metrics_option
 @click.option("--json", "as_json", is_flag=True, help="Print folder, exit status and notes as JSON.")
 def command(
     file: str,
@@ -42,6 +44,7 @@ def command(
     once: bool,
     keep_going: bool,
     bounds: Bounds,
+    metrics: int | None,
     as_json: bool,
 ) -> Exit:
     """Run an experiment trial by trial, and store each trial as it ends.
@@ -63,7 +66,7 @@ def command(
     named = named_experiment(file)
     resolved = selected(named.resolved, only, once)
     stream = Stream[Event]()
-    with shown(stream):
+    with shown(stream), metrics_served(resolved.topology, stream, metrics):
         outcome = run(
             resolved,
             named.text,

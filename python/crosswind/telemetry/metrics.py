@@ -14,7 +14,7 @@ from prometheus_client.registry import Collector
 from crosswind.console.server import Answer, Parameters, Routes, Server
 from crosswind.errors import CrosswindError
 from crosswind.spec.network import Network
-from crosswind.stream import Event, Step, Subscription, TrialEnded
+from crosswind.stream import Event, RunBegun, SoFar, Step, Subscription, TrialBegun, TrialEnded, TrialReached
 from crosswind.telemetry.of_network import OfNetwork
 from crosswind.telemetry.of_run import OfRun
 
@@ -32,7 +32,12 @@ class Metrics(Collector, Generic[E]):
         events: read on a thread of its own until the stream ends.
         port: of 127.0.0.1; 0 lets the system choose one.
     Raises: CrosswindError: the port is taken, or needs more rights.
+
+    Attributes:
+        kinds: the events that it needs, of those of a run.
     """
+
+    kinds = (Step, RunBegun, TrialBegun, TrialReached, TrialEnded, SoFar)
 
     def __init__(self, network: Network, events: Subscription[E], port: int) -> None:
         self._events = events
