@@ -167,6 +167,12 @@ def test_an_element_has_its_place_and_its_link(served: Served, element: str, pla
     assert of(samples, "element_arrived_bytes_total", **named) == 1
 
 
+def test_the_counters_of_links_begin_at_zero(served: Served) -> None:
+    samples = served.samples()
+    for link in NETWORK.link:
+        assert of(samples, "element_departed_bytes_total", link=link) == 0
+
+
 def test_what_waits_is_of_both_classes_and_goes_with_its_condition(served: Served) -> None:
     both = (row("h0/uplink", queued_bytes=9), row("h0/uplink", "ghost", queued_bytes=9))
     fifo = row("h0/switch.egress/0:fifo", queued_bytes=4)
@@ -320,7 +326,7 @@ def test_counters_grow_over_the_networks_of_a_run(served: Served) -> None:
     samples = served.samples(begun("t2"), network(9, 6))
     assert of(samples, "departed_packets_total") == 16
     assert of(samples, "steps_left_out_total") == 10
-    assert of(samples, "element_arrived_bytes_total") == 20
+    assert of(samples, "element_arrived_bytes_total", element="h0/uplink") == 20
     assert of(samples, "element_queued_bytes") == 5
 
 
@@ -373,4 +379,4 @@ def test_a_taken_port_is_an_error_in_one_line(served: Served) -> None:
 def test_the_end_of_the_stream_leaves_the_last_values(served: Served) -> None:
     served.stream.publish(step(rows=(row("h0/uplink", arrived_bytes=3),)))
     served.stream.end()
-    assert of(served.samples(), "element_arrived_bytes_total") == 3
+    assert of(served.samples(), "element_arrived_bytes_total", element="h0/uplink") == 3

@@ -172,17 +172,11 @@ def _pages() -> dict[str, Page]:
 
 
 def _link(network: Network, link: Link) -> dict[str, Any]:
-    if link.source in network.uplinks:
-        element = f"{link.source}/uplink"
-    elif link.target in network.downlinks:
-        element = f"{link.target}/downlink"
-    else:
-        element = f"{link.name}/wire"
     return {
         "name": link.name,
         "from": link.source,
         "to": link.target,
-        "element": element,
+        "element": network.wire_of(link),
         "rate_bps": link.rate_bps,
         "delay_ns": link.delay_ns,
         "buffer_bytes": link.resolved(1).buffer_bytes,

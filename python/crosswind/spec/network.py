@@ -165,6 +165,14 @@ class Network:
         hosts = set(self.hosts)
         return tuple(link for link in self.links if not {link.source, link.target} & hosts)
 
+    def wire_of(self, link: Link) -> str:
+        """Return the name of a link's queue and wire among the elements of the network."""
+        if link.source in self.uplinks:
+            return f"{link.source}/uplink"
+        if link.target in self.downlinks:
+            return f"{link.target}/downlink"
+        return f"{link.name}/wire"
+
     def switch_of(self, host: str) -> str:
         """Return the switch of a host."""
         return self.uplinks[host].target

@@ -41,6 +41,9 @@ class OfNetwork:
         self._active: list[Change] = []
         # Arrived and departed bytes, dropped packets and bytes, by element and class.
         self._elements: dict[tuple[_Site, str], list[int]] = {}
+        # From zero: Prometheus sees no increase in a counter that begins with what it counts.
+        for link in network.links:
+            self._elements[self._site(network.wire_of(link)), "real"] = [0, 0, 0, 0]
         self._changes: dict[str, int] = {}
         self._steps = self._packets = self._early = self._missed = 0
         self._stalls = self._stalled_ns = self._left_out = self._made_ns = 0
