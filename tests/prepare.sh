@@ -25,8 +25,8 @@ done
 # Spark brings 500 MB of archives, HDFS another 60 MB; both into the same folder.
 .venv/bin/crosswind apps install spark spark/hdfs || echo "tests that need Spark or HDFS will be skipped"
 
-# Built with Go in some minutes of a processor; only a test reads our metrics with it.
-.venv/bin/python tests/live/prometheus.py || echo "tests that need Prometheus will be skipped"
+# Prometheus and Jaeger read in a test what Crosswind exports; built with Go, 75 MB each.
+.venv/bin/python tests/live/readers.py
 
 # A browser to open the report in, iproute2 to look at what is left behind, and a firewall to stand in the way come from the
 # system's packages.

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from urllib.request import urlopen
 
 import pytest
-from prometheus import PROMETHEUS
+from readers import PROMETHEUS
 
 from crosswind.testbed.errors import NotHere
 
@@ -79,7 +79,7 @@ def scraping(url: str, folder: Path) -> Iterator[Prometheus]:
     try:
         program = PROMETHEUS.program().path
     except NotHere:
-        pytest.skip("SKIPPED: there is no Prometheus; python tests/live/prometheus.py builds one")
+        pytest.skip("SKIPPED: there is no Prometheus; python tests/live/readers.py builds one")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from crosswind.cli._machine import require_writable
 from crosswind.cli._output import console, print_json
 from crosswind.errors import CrosswindError
+
+if TYPE_CHECKING:
+    from crosswind.results.reading import Results
 
 
 @click.command()
@@ -27,12 +30,18 @@ from crosswind.errors import CrosswindError
     is_flag=True,
     help="Print the published figures beside those of the run; write nothing.",
 )
+@click.option(
+    "--otlp",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the run as an OpenTelemetry trace (OTLP/JSON) to this file, and nothing else.",
+)
 def command(
     folder: Path,
     more: tuple[Path, ...],
     as_json: bool,
     language: Literal["latex", "markdown"] | None,
     published: bool,
+    otlp: Path | None,
 ) -> None:
     """Print the results in FOLDER and write report.html beside them.
 
@@ -43,9 +52,9 @@ def command(
     from crosswind.fingerprint.regime.table import is_regime
 
     if folder.is_file() and is_regime(folder):
-        if language or published:
+        if language or published or otlp:
             raise CrosswindError(
-                f"{folder} is a regime: it has its own table; leave out --table and --published"
+                f"{folder} is a regime: it has its own table; leave out --table, --published and --otlp"
             )
         _regimes([folder, *more], as_json)
         return
@@ -54,9 +63,10 @@ def command(
             f"{folder} is not a regime: write one folder, one fingerprint, or several regimes"
         )
     if folder.is_file():
-        if as_json or language or published:
+        if as_json or language or published or otlp:
             raise CrosswindError(
-                f"{folder} is a fingerprint: it has only a page; leave out --json, --table and --published"
+                f"{folder} is a fingerprint: it has only a page; leave out --json, --table, --published and "
+                "--otlp"
             )
         from crosswind.fingerprint.page import write_page
 
@@ -73,9 +83,12 @@ def command(
     from crosswind.report.table import print_summary
     from crosswind.results.reading import Results
 
-    if bool(as_json) + bool(language) + published > 1:
-        raise click.UsageError("--json, --table and --published: write only one of them")
+    if sum(map(bool, (as_json, language, published, otlp))) > 1:
+        raise click.UsageError("--json, --table, --published and --otlp: write only one of them")
     results = Results(folder)
+    if otlp is not None:
+        _write_trace(results, otlp)
+        return
     summary = summarise(results)
     figures = published_figures(summary, results) if as_json or published else None
     if as_json:
@@ -99,6 +112,17 @@ def command(
         summary.folder / "report.html", "make the folder writable, or copy it; --json writes nothing"
     )
     click.echo(f"report: {write_report(folder)}")
+
+
+def _write_trace(results: Results, path: Path) -> None:
+    from crosswind.telemetry import trace_of
+
+    require_writable(path, "name another file with --otlp")
+    text = trace_of(results)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # In place, and not through a second file: it may be /dev/stdout.
+    path.write_text(text)
+    click.echo(f"trace: {path}")
 
 
 def _regimes(paths: list[Path], as_json: bool) -> None:
