@@ -399,7 +399,7 @@ def test_a_growing_run_says_how_many_more_trials_its_rule_expects(play: Play) ->
     events = events_of(play, "faithful " * 20, repeat={"at_least": 2, "at_most": 10, "until": until})
     a = [event.conditions[0] for event in events if isinstance(event, SoFar)]
     # Six equal trials have an interval, and the rule looks three times: eight in all.
-    assert [(known.trials, known.needed, known.settled) for known in a[-6::2]] == [
+    assert [(known.trials, known.needed, known.settled) for known in a[-5::2]] == [
         (6, 2, False),
         (7, 1, False),
         (8, 0, True),

@@ -23,7 +23,7 @@ from crosswind.runner.growth import can_settle, forecast, performance, unsettled
 from crosswind.runner.interruption import Interrupted, Interruption
 from crosswind.runner.outcome import Outcome, judge_run
 from crosswind.runner.reason import exception_text, same_reason
-from crosswind.runner.so_far import so_far
+from crosswind.runner.so_far import Known
 from crosswind.runner.trial import prepare_application
 from crosswind.spec import Resolved
 from crosswind.stream import Event, Note, RunBegun, Stream, TrialBegun, TrialEnded
@@ -64,6 +64,7 @@ class Sitting:
         self._stream = stream
         self._report = report
         self._reports_s = 0.0
+        self._known = Known(resolved, journal, folder.path)
         self._limits = resolved.trials.limits
         self._interruption = Interruption()
         self._tries: Counter[str] = Counter()  # Attempts of this sitting, by planned trial.
@@ -250,7 +251,7 @@ class Sitting:
         if row.duration_s is not None:
             self._durations_s.append(rested_s + row.duration_s)
         self._write_tables()
-        self._stream.publish(so_far(self._resolved, self._journal, self._folder.path, self._open_trials()))
+        self._stream.publish(self._known.so_far(self._open_trials()))
         attempt.raise_if_it_stops_the_run()
         if row.status == "failed" and self._limits.failed == "stop":
             raise _Stopped("limits: stopped after a failed trial, as `failed: stop` says")
