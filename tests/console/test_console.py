@@ -78,20 +78,22 @@ def change(condition: str, by: Any = "set", at_ns: int = 1) -> Change:
 
 
 def test_the_network_is_described(console: Console) -> None:
-    status, content = ask(console, "/api/network")
+    status, content = ask(console, "/api/page")
     found = json.loads(content)
     assert status == 200
-    assert found["hosts"] == {"h0": "us", "h1": "eu"}
+    network = found["network"]
+    assert found["kind"] == "up"
+    assert network["hosts"] == {"h0": "us", "h1": "eu"}
     assert found["conditions"] == ["slow", "none"]
     assert {"name": "none", "summary": "no treatment, no interference"} in found["catalogue"]
-    assert [(link["name"], link["element"]) for link in found["links"]][-2:] == [
+    assert [(link["name"], link["element"]) for link in network["links"]][-2:] == [
         ("us->eu", "us->eu/wire"),
         ("eu->us", "eu->us/wire"),
     ]
-    assert 'data-links="us-&gt;eu"' in found["picture"]
+    assert 'data-links="us-&gt;eu"' in network["picture"]
     # The page has the colours in a file of its own: its policy allows no others.
-    assert "<style" not in found["picture"]
-    assert " style=" not in found["picture"]
+    assert "<style" not in network["picture"]
+    assert " style=" not in network["picture"]
 
 
 def test_the_way_between_two_nodes(console: Console) -> None:
@@ -149,7 +151,7 @@ def test_a_condition_that_somebody_else_set_takes_the_sliders_back(console: Cons
 def await_active(console: Console, name: str) -> None:
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
-        active = json.loads(ask(console, "/api/network")[1])["active"]
+        active = json.loads(ask(console, "/api/page")[1])["active"]
         if active and active[-1]["condition"] == name:
             return
         time.sleep(0.01)
@@ -174,11 +176,11 @@ def await_active(console: Console, name: str) -> None:
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_refused_and_changes_nothing(console: Console, net: Net, body: object) -> None:
-    before = ask(console, "/api/network")[1]
+    before = ask(console, "/api/page")[1]
     if body is not None:
         assert ask(console, "/api/set", body)[0] == 422
     assert net.was_set == []
-    assert ask(console, "/api/network")[1] == before
+    assert ask(console, "/api/page")[1] == before
 
 
 def test_a_page_that_comes_late_has_the_last_minute_and_what_follows(console: Console, net: Net) -> None:
@@ -188,5 +190,5 @@ def test_a_page_that_comes_late_has_the_last_minute_and_what_follows(console: Co
     net.steps.end()
     lines = [json.loads(line) for line in ask(console, "/api/stream")[1].splitlines()]
     assert [line["at_ns"] for line in lines] == [1, 2, 3]
-    active = json.loads(ask(console, "/api/network")[1])["active"]
+    active = json.loads(ask(console, "/api/page")[1])["active"]
     assert [(found["condition"], found["by"]) for found in active] == [("none", "set"), ("none", "timeline")]

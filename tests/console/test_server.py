@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from crosswind.console.console import _pages
+from crosswind.console.served import pages as static_pages
 from crosswind.console.server import BODY_BYTES_MAX, CONNECTIONS_MAX, Answer, Page, Routes, Server
 from crosswind.errors import CrosswindError
 
@@ -226,7 +226,7 @@ def test_ten_thousand_requests_leave_nothing_behind() -> None:
 
 
 def test_the_page_loads_nothing_from_elsewhere_and_has_what_it_names() -> None:
-    pages = _pages()
+    pages = static_pages()
     named = set()
     for name in ("/", *(name for name in pages if name.endswith((".css", ".js")) and "uPlot" not in name)):
         text = pages[name].content.decode()

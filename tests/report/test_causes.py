@@ -118,7 +118,7 @@ def test_an_operation_that_began_late_waited_for_its_connection_or_for_the_clien
 
 
 def step(at_ms, queued, departed, element="h0/uplink", traffic="real"):
-    return QueueRow(at_ms * MS, element, traffic, departed, queued)
+    return QueueRow(at_ms * MS, element, traffic, departed, 0, queued)
 
 
 def test_a_queue_that_stood_all_the_time_is_named_and_one_that_passed_is_not():

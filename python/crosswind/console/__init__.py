@@ -1,5 +1,6 @@
-"""The live console: a page in the browser that shows the network while it runs, and changes its condition."""
+"""The live console: a page in the browser that shows a network while it runs, or a finished run again."""
 
 from crosswind.console.console import Console
+from crosswind.console.replay import Replay
 
-__all__ = ["Console"]
+__all__ = ["Console", "Replay"]

@@ -5,29 +5,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from importlib import resources
-from types import TracebackType
-from typing import Any, Self
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from crosswind import catalog
 from crosswind.api.fabric import Fabric
-from crosswind.console.moves import BY_HAND, Hand, Move, Moved, words_of
+from crosswind.console.moves import BY_HAND, Hand, Move, Moved, Place, words_of
 from crosswind.console.recent import Recent
-from crosswind.console.server import Answer, Page, Parameters, Routes, Server
+from crosswind.console.served import Served, pages
+from crosswind.console.server import Answer, Parameters, Routes
+from crosswind.console.shown import NetworkShown, Shown, network_shown, way_of
 from crosswind.errors import CrosswindError
 from crosswind.spec import load_catalogue_condition
-from crosswind.spec.network import Link, Network
-from crosswind.topology import network_line
-from crosswind.topology.picture import picture
-from crosswind.topology.svg import style
-
-_TYPES = {
-    ".html": "text/html; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-}
+from crosswind.stream import Change
 
 
 class _Named(BaseModel):
@@ -36,70 +27,83 @@ class _Named(BaseModel):
     condition: str
 
 
-class Console:
-    """Serves the page while the block runs; `url` is the address for a browser."""
+class _Summarised(Shown):
+    name: str
+    summary: str | None
+
+
+class _Stands(Shown):
+    """Where the sliders of one place stand; None is not moved."""
+
+    place: Place
+    on: str | None
+    delay_us: int | None
+    jitter_us: int | None
+    loss_ppm: int | None
+    rate_bps: int | None
+    buffer_bytes: int | None
+
+
+class _Did(Shown):
+    at_ns: int
+    words: str
+
+
+class _Done(Shown):
+    """Where all sliders stand, and what the user did; `effective_ns` is the instant of the last change."""
+
+    values: list[_Stands]
+    moves: list[_Did]
+    effective_ns: int | None = None
+
+
+class _UpShown(Shown):
+    """All that the page needs of a network that is up."""
+
+    kind: Literal["up"] = "up"
+    network: NetworkShown
+    scale: JsonValue
+    conditions: list[str]
+    catalogue: list[_Summarised]
+    active: list[Change]
+    done: _Done
+
+
+class Console(Served):
+    """Serves the page of a network that is up."""
 
     def __init__(self, net: Fabric) -> None:
         self._net = net
-        self._network = net.graph
         self._hand = Hand(net.graph)
         self._changing = threading.Lock()
         self._recent = Recent()
-        self._server = Server(
+        super().__init__(
             Routes(
-                pages=_pages(),
-                get={"/api/network": self._describe, "/api/way": self._way, "/api/saved": self._saved},
+                pages=pages(),
+                get={"/api/page": self._describe, "/api/way": way_of(net.graph), "/api/saved": self._saved},
                 post={"/api/set": self._set},
                 lines={"/api/stream": self._recent.lines},
             )
         )
 
-    @property
-    def url(self) -> str:
-        """The address for a browser; anybody who has it can change the network."""
-        return self._server.url
-
     def __enter__(self) -> Self:
-        steps = self._net.watch()
-        threading.Thread(target=self._recent.follow, args=(steps,), daemon=True, name="console-steps").start()
-        self._server.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.close()
+        self._recent.begin(self._net.watch())
+        return super().__enter__()
 
     def _describe(self, _: Parameters) -> Answer:
-        network = self._network
-        catalogue = [
-            {"name": name, "summary": load_catalogue_condition(name).summary}
-            for name in catalog.condition_names()
-        ]
         return Answer.of(
-            {
-                "title": network_line(network),
-                "scale": self._net.network.get("scale", 1),
-                "picture": picture(network).drawing(),
-                "switches": network.switches,
-                "hosts": {host: network.switch_of(host) for host in network.hosts},
-                "nodes": {name: [node.host, node.address] for name, node in self._net.nodes.items()},
-                "links": [_link(network, link) for link in network.links],
-                "conditions": self._net.conditions,
-                "catalogue": catalogue,
-                "active": [change.model_dump() for change in self._recent.active],
-                **self._done(),
-            }
+            _UpShown(
+                network=network_shown(self._net.graph),
+                scale=self._net.network.get("scale", 1),
+                conditions=list(self._net.conditions),
+                catalogue=[
+                    _Summarised(name=name, summary=load_catalogue_condition(name).summary)
+                    for name in catalog.condition_names()
+                ],
+                active=self._recent.active,
+                done=self._done(),
+            )
         )
-
-    def _way(self, ends: Parameters) -> Answer:
-        hosts = [self._network.nodes.get(ends.get(end, "")) for end in ("from", "to")]
-        if None in hosts:
-            raise CrosswindError(f"from and to: nodes are {', '.join(self._network.nodes)}")
-        one, other = map(str, hosts)
-        # Every host has a way to every other one: the network is up.
-        there, back = self._network.way(one, other) or [], self._network.way(other, one) or []
-        return Answer.of({"there": [link.name for link in there], "back": [link.name for link in back]})
 
     def _saved(self, _: Parameters) -> Answer:
         with self._changing:
@@ -110,7 +114,7 @@ class Console:
             {"Content-Disposition": f'attachment; filename="{BY_HAND}.yaml"'},
         )
 
-    def _set(self, request: Any) -> Answer:
+    def _set(self, request: JsonValue) -> Answer:
         try:
             if isinstance(request, Mapping) and "condition" in request:
                 return self._set_named(_Named.model_validate(request).condition)
@@ -128,7 +132,7 @@ class Console:
             effective_ns = self._net.set(name)
             self._hand.values = {}
             self._hand.note(Move(effective_ns, f"condition {name}"))
-            return Answer.of({"effective_ns": effective_ns, **self._done()})
+            return Answer.of(self._done(effective_ns))
 
     def _move(self, moved: Moved) -> Answer:
         if moved.on is not None and moved.on not in self._hand.names(moved.place):
@@ -141,7 +145,7 @@ class Console:
             self._hand.values = values
             of = (moved.place, moved.on, moved.slider)
             self._hand.note(Move(effective_ns, words_of(moved), places, of))
-            return Answer.of({"effective_ns": effective_ns, **self._done()})
+            return Answer.of(self._done(effective_ns))
 
     def _note_others(self) -> None:
         """Take the sliders back where somebody else, such as `crosswind set`, has changed the condition."""
@@ -151,33 +155,13 @@ class Console:
                 self._hand.values = {}
                 self._hand.note(Move(change.at_ns, f"condition {change.condition}, set elsewhere"))
 
-    def _done(self) -> dict[str, Any]:
+    def _done(self, effective_ns: int | None = None) -> _Done:
         """Return where the sliders stand, and what the user did."""
-        values = [
-            {"place": place, "on": on, **vars(values)} for (place, on), values in self._hand.values.items()
-        ]
-        moves = [{"at_ns": move.at_ns, "words": move.words} for move in self._hand.moves]
-        return {"values": values, "moves": moves}
-
-
-def _pages() -> dict[str, Page]:
-    """Return the files of the page by their paths; the picture's and the report's colours are one of them."""
-    folder = resources.files("crosswind.console") / "static"
-    pages = {
-        f"/{file.name}": Page(_TYPES[suffix], file.read_bytes())
-        for file in folder.iterdir()
-        if (suffix := file.name[file.name.rfind(".") :]) in _TYPES
-    }
-    return {**pages, "/": pages["/index.html"], "/picture.css": Page(_TYPES[".css"], style().encode())}
-
-
-def _link(network: Network, link: Link) -> dict[str, Any]:
-    return {
-        "name": link.name,
-        "from": link.source,
-        "to": link.target,
-        "element": network.wire_of(link),
-        "rate_bps": link.rate_bps,
-        "delay_ns": link.delay_ns,
-        "buffer_bytes": link.resolved(1).buffer_bytes,
-    }
+        return _Done(
+            values=[
+                _Stands(place=place, on=on, **vars(values))
+                for (place, on), values in self._hand.values.items()
+            ],
+            moves=[_Did(at_ns=move.at_ns, words=move.words) for move in self._hand.moves],
+            effective_ns=effective_ns,
+        )

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from crosswind.spec.network import Network
 from crosswind.text.quantities import memory_text, moment_text, rate_text, time_text
@@ -27,6 +27,8 @@ _PLAIN = re.compile(r"[0-9.]+(us|ms|s|%|[kMG]?bit/s|[kM]?B)")
 
 Slider = Literal["delay_us", "jitter_us", "loss_ppm", "rate_bps", "buffer_bytes"]
 Place = Literal["hosts", "trunks"]
+# A condition in the form of a file: elements by place.
+Places = dict[str, JsonValue]
 
 
 class Moved(BaseModel):
@@ -72,7 +74,7 @@ class Move:
 
     at_ns: int
     words: str
-    places: Mapping[str, Any] | None = None
+    places: Places | None = None
     of: tuple[Place, str | None, Slider] | None = None
 
 
@@ -93,7 +95,7 @@ class Hand:
         key = (moved.place, moved.on)
         return self.values | {key: replace(self.values.get(key, Values()), **{moved.slider: moved.value})}
 
-    def places(self, values: Mapping[tuple[Place, str | None], Values]) -> dict[str, Any]:
+    def places(self, values: Mapping[tuple[Place, str | None], Values]) -> Places:
         """Return the condition in the form of a file: elements by place, also where there are none."""
         hosts, trunks = (self._values_of(place, values) for place in ("hosts", "trunks"))
         # What names no link stands at those of hosts alone, but would be refused beside what names another.
@@ -165,7 +167,7 @@ def _value_words(moved: Moved) -> str:
             return memory_text(value)
 
 
-def _elements(each: Mapping[str, Values], is_named: bool) -> Iterator[dict[str, Any]]:
+def _elements(each: Mapping[str, Values], is_named: bool) -> Iterator[dict[str, JsonValue]]:
     """Yield the elements in front of the wires of links; `is_named`: with the links, even if all have it."""
     beside = {} if is_named else each
     for delay in dict.fromkeys((values.delay_us or 0, values.jitter_us or 0) for values in each.values()):
@@ -182,7 +184,7 @@ def _elements(each: Mapping[str, Values], is_named: bool) -> Iterator[dict[str, 
         yield _element("capacity", {"steps": {"0s": _exact(bps, _RATES)}}, on, beside)
 
 
-def _queues(each: Mapping[str, Values], is_named: bool) -> Iterator[dict[str, Any]]:
+def _queues(each: Mapping[str, Values], is_named: bool) -> Iterator[dict[str, JsonValue]]:
     """Yield the queues in front of links whose buffer was moved."""
     beside = {} if is_named else each
     for size in dict.fromkeys(it.buffer_bytes for it in each.values() if it.buffer_bytes is not None):
@@ -191,9 +193,9 @@ def _queues(each: Mapping[str, Values], is_named: bool) -> Iterator[dict[str, An
 
 
 def _element(
-    kind: str, parameters: dict[str, Any], on: Sequence[str], all_names: Mapping[str, Values]
-) -> dict[str, Any]:
-    restricted = {} if len(on) == len(all_names) else {"on": list(on)}
+    kind: str, parameters: dict[str, JsonValue], on: Sequence[str], all_names: Mapping[str, Values]
+) -> dict[str, JsonValue]:
+    restricted: dict[str, JsonValue] = {} if len(on) == len(all_names) else {"on": [*on]}
     return {kind: {**parameters, **restricted}}
 
 
@@ -203,10 +205,10 @@ def _exact(value: int, units: Sequence[tuple[str, int]]) -> str:
     return f"{value // factor}{unit}"
 
 
-def _flow(value: Any) -> str:
+def _flow(value: JsonValue) -> str:
     """Return a value as YAML on one line."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_flow, value)) + "]"
-    return value if _PLAIN.fullmatch(value) else json.dumps(value)
+    return value if isinstance(value, str) and _PLAIN.fullmatch(value) else json.dumps(value)

@@ -14,7 +14,7 @@ _BYTES_MAX = 16 << 20
 
 
 class Recent:
-    """The last steps; `follow` takes them from a subscription until it ends."""
+    """The last steps; `begin` takes them from a subscription until it ends."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -30,8 +30,11 @@ class Recent:
         with self._changed:
             return list(self._active)
 
-    def follow(self, steps: Subscription[Step]) -> None:
-        """Store each step, until they end."""
+    def begin(self, steps: Subscription[Step]) -> None:
+        """Store each step, until they end, on a thread of its own."""
+        threading.Thread(target=self._follow, args=(steps,), daemon=True, name="console-steps").start()
+
+    def _follow(self, steps: Subscription[Step]) -> None:
         for step in steps:
             line = step.model_dump_json(by_alias=True).encode()
             with self._changed:

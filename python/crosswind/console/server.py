@@ -20,8 +20,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 from urllib.parse import parse_qsl, urlsplit
+
+from pydantic import BaseModel, JsonValue
 
 from crosswind.errors import CrosswindError
 
@@ -58,14 +60,17 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, value: object) -> Answer:
+    def of(cls, value: BaseModel | JsonValue) -> Answer:
         """Return a value as JSON."""
+        if isinstance(value, BaseModel):
+            return cls(value.model_dump_json(by_alias=True).encode())
         return cls(json.dumps(value, separators=(",", ":")).encode())
 
 
 Parameters = Mapping[str, str]
 Get = Callable[[Parameters], Answer]
-Post = Callable[[Any], Answer]
+Post = Callable[[JsonValue], Answer]
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -237,16 +242,17 @@ class _Handler(BaseHTTPRequestHandler):
     def _require_token(self) -> None:
         given = self.headers.get("Authorization", "")
         if not hmac.compare_digest(given.encode(), f"Bearer {self.server.token}".encode()):
-            raise Refused(HTTPStatus.UNAUTHORIZED, "open the address that `crosswind up` printed")
+            raise Refused(HTTPStatus.UNAUTHORIZED, "open the address that `crosswind` printed")
 
-    def _body(self) -> Any:
+    def _body(self) -> JsonValue:
         length = self.headers.get("Content-Length", "")
         if not (length.isascii() and length.isdigit()) or "Transfer-Encoding" in self.headers:
             raise Refused(HTTPStatus.LENGTH_REQUIRED, "a body needs its length")
         if len(length) > 9 or int(length) > BODY_BYTES_MAX:
             raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a body has at most {BODY_BYTES_MAX} bytes")
         try:
-            return json.loads(self.rfile.read(int(length)))
+            body: JsonValue = json.loads(self.rfile.read(int(length)))
+            return body
         except (ValueError, RecursionError):
             raise Refused(HTTPStatus.BAD_REQUEST, "the body is not JSON") from None
 
@@ -274,7 +280,7 @@ def _parameters(query: str) -> Parameters:
     return dict(parse_qsl(query, max_num_fields=20))
 
 
-def _found(routes: Mapping[str, Any], path: str) -> Any:
+def _found(routes: Mapping[str, Found], path: str) -> Found:
     if path not in routes:
         raise Refused(HTTPStatus.NOT_FOUND, f"{path}: there is nothing here")
     return routes[path]

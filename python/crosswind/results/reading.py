@@ -85,12 +85,13 @@ class PacketRow:
 
 @dataclass(frozen=True)
 class QueueRow:
-    """An element in one step of the series: what it sent, and what it held at the end."""
+    """An element in one step of the series: what it sent and dropped, and what it held at the end."""
 
     at_ns: int  # the beginning of the step
     element: str
     traffic: str  # real or ghost
     departed_bytes: int
+    dropped_packets: int
     queued_bytes: int
 
 
@@ -247,9 +248,10 @@ class Results:
         return [HeldRow(*row) for row in self._monitor_rows(trial, "held_acknowledgements", columns)]
 
     def queues(self, trial: str) -> list[QueueRow]:
-        """Return what the elements of `trial` held and sent, step by step, oldest first."""
+        """Return what the elements of `trial` sent, dropped and held, step by step, oldest first."""
         columns = (
-            'at_ns::bigint, element::varchar, "class"::varchar, departed_bytes::bigint, queued_bytes::bigint'
+            'at_ns::bigint, element::varchar, "class"::varchar, departed_bytes::bigint, '
+            "dropped_packets::bigint, queued_bytes::bigint"
         )
         return [QueueRow(*row) for row in self._monitor_rows(trial, "counters", columns)]
 
@@ -260,6 +262,14 @@ class Results:
         """
         columns = "source::varchar, at_ns::bigint, rate_bps::bigint"
         return self._monitor_rows(trial, "interference", columns, may_be_null=1)
+
+    def capacity(self, trial: str) -> list[tuple[str, int, int | None]]:
+        """Return the rates of links that changed in `trial`: link, instant in ns, wire rate in bit/s.
+
+        A rate of None is unlimited, 0 an outage.
+        """
+        columns = "link::varchar, at_ns::bigint, rate_bps::bigint"
+        return self._monitor_rows(trial, "capacity", columns, may_be_null=1)
 
     def histograms(self, trial: str) -> list[HistogramRow]:
         """Return the bins of the histograms of `trial`; none where it has no monitors."""

@@ -1,4 +1,4 @@
-// Charts of the last 60 s, by uPlot: one for each measure, a line for each link that is shown.
+// Charts over time, by uPlot: one for each measure, a line for each link that is shown.
 
 import * as text from "./text.js";
 import { IDLE, queueDelay_ms, sum, used } from "./model.js";
@@ -24,6 +24,20 @@ const MEASURES = [
   { title: "Dropped packets, each 100 ms", of: (at) => at.dropped, all: sum, show: text.count, least: 2 },
 ];
 
+/** The last 60 seconds, up to now. */
+export const LAST_MINUTE = {
+  range: () => [-60, 0],
+  splits: () => [-60, -45, -30, -15, 0],
+  words: (s) => (s ? `${s} s`.replace("-", "−") : "now"),
+  seconds: (at_ns, series) => (at_ns - series.latest_ns) / 1e9,
+};
+/** A trial from its beginning to its end. */
+export const WHOLE_TRIAL = {
+  range: (series) => [0, series.length_s],
+  words: (s) => `${+s.toPrecision(6)} s`,
+  seconds: (at_ns, series) => (at_ns - series.started_ns) / 1e9,
+};
+
 /** Lines for a place: one for each link, or one for each direction where there are many. */
 export function linesOf(model, place) {
   if (place.links.length <= LINES_MAX) {
@@ -38,10 +52,11 @@ export function linesOf(model, place) {
 }
 
 export class Charts {
-  constructor(root, model, series) {
-    Object.assign(this, { root, model, series, charts: [], roundTrip: () => null });
-    const dark = matchMedia("(prefers-color-scheme: dark)");
-    dark.addEventListener("change", () => this.show(this.place));
+  /** `axis` is LAST_MINUTE or WHOLE_TRIAL; `series` may be replaced before `show`. */
+  constructor(root, model, series, axis) {
+    Object.assign(this, { root, model, series, axis, charts: [], roundTrip: () => null });
+    this.extra = () => []; // More charts, of the whole network: a title, readers of a step, `show`, `least`.
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.show(this.place));
     new ResizeObserver(() => this.#fit()).observe(root);
   }
 
@@ -52,17 +67,16 @@ export class Charts {
     this.charts.forEach(({ plot }) => plot.destroy());
     this.charts.forEach(({ figure }) => figure.remove());
     const links = new Set(place.links);
-    this.credits = [...this.series.credits].filter((element) => links.has(this.model.linkOf(element))).slice(0, LINES_MAX);
-    this.charts = MEASURES.map((measure) => this.#chart(measure, this.lines.map((line) => this.#reader(measure, line))));
-    if (this.credits.length) {
-      const readers = this.credits.map((element) => (step) => step.credit.get(element) ?? null);
-      const owners = this.credits.map((element) => element.split("/")[0]);
+    const credits = [...this.series.credits].filter((element) => links.has(this.model.linkOf(element))).slice(0, LINES_MAX);
+    this.charts = this.extra().map((measure) => this.#chart(measure, measure.readers, measure.labels?.length > 1 ? undefined : "--s0"));
+    this.charts.push(...MEASURES.map((measure) => this.#chart(measure, this.lines.map((line) => this.#reader(measure, line)))));
+    if (credits.length) {
+      const owners = credits.map((element) => element.split("/")[0]);
+      const readers = credits.map((element) => (step) => step.credit.get(element) ?? null);
       this.charts.push(this.#chart({ title: `Credit left: ${owners.join(", ")}`, show: text.bits, least: 1e3 }, readers));
     }
-    const late = { title: "Late packets, each 100 ms, whole network", show: text.count, least: 2 };
-    this.charts.push(this.#chart(late, [(step) => step.late], true));
     const pair = { title: "Round trip of a pair", show: text.time, least: 100 };
-    this.charts.push(this.#chart(pair, [(step) => this.roundTrip(step)], true));
+    this.charts.push(this.#chart(pair, [(step) => this.roundTrip(step)], "--s0"));
     this.draw();
   }
 
@@ -74,7 +88,7 @@ export class Charts {
     return (step) => measure.all(line.links.map((name) => measure.of(step.links.get(name) ?? IDLE)));
   }
 
-  #chart(measure, readers, isNetwork = false) {
+  #chart(measure, readers, own) {
     const figure = document.createElement("figure");
     const caption = document.createElement("figcaption");
     const value = Object.assign(document.createElement("span"), { className: "value" });
@@ -89,17 +103,22 @@ export class Charts {
       height: HEIGHT_PX,
       legend: { show: false },
       cursor: { show: false },
-      scales: { x: { time: false, range: [-60, 0] }, y: { range: (_, __, top) => [0, round(Math.max(measure.least, top ?? 0) * 1.02, measure.most)] } },
+      scales: {
+        x: { time: false, range: () => this.axis.range(this.series) },
+        y: { range: (_, __, top) => [0, round(Math.max(measure.least, top ?? 0) * 1.02, measure.most)] },
+      },
       axes: [
-        { ...axis, size: 24, splits: () => [-60, -45, -30, -15, 0], values: (_, at) => at.map((s) => (s ? `${s} s`.replace("-", "−") : "now")) },
+        { ...axis, size: 24, ...(this.axis.splits && { splits: this.axis.splits }), values: (_, at) => at.map(this.axis.words) },
         { ...axis, size: 74, splits: (_, __, ___, top) => [0, top / 2, top], values: (_, at) => at.map(measure.show) },
       ],
       series: [{}, ...readers.map((__, number) => ({
-        stroke: colour(isNetwork ? "--s0" : this.colour(number)), width: 1.6, points: { show: false }, spanGaps: false,
+        stroke: colour(own ?? this.colour(number)), width: 1.6, points: { show: false }, spanGaps: false,
       }))],
       hooks: { drawAxes: [(plot) => this.#marks(plot, colour)] },
     }, [[], ...readers.map(() => [])], figure);
-    return { figure, plot, readers, measure, value };
+    const instant = Object.assign(document.createElement("div"), { className: "instant", hidden: true });
+    plot.over.append(instant);
+    return { figure, plot, readers, measure, value, instant, known: new WeakMap(), found: [] };
   }
 
   #width(figure) {
@@ -111,19 +130,22 @@ export class Charts {
       const width = this.#width(figure);
       if (width !== plot.width) plot.setSize({ width, height: HEIGHT_PX });
     }
+    if (this.at_ns !== undefined) this.showInstant(this.at_ns);
   }
 
-  /** Changes of condition as lines, stalls as bands. */
+  /** Changes of condition as lines; stalls and outages as bands. */
   #marks(plot, colour) {
     const { ctx, bbox } = plot;
-    const x = (at_ns) => plot.valToPos((at_ns - this.series.latest_ns) / 1e9, "x", true);
+    const x = (at_ns) => plot.valToPos(this.axis.seconds(at_ns, this.series), "x", true);
     ctx.save();
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
-    ctx.fillStyle = colour("--wary-bg");
-    for (const { at_ns, length_ns } of this.series.stalls) {
-      ctx.fillRect(x(at_ns), bbox.top, Math.max(2, x(at_ns + length_ns) - x(at_ns)), bbox.height);
+    for (const [bands, shade] of [[this.series.outages, "--bad-bg"], [this.series.stalls, "--wary-bg"]]) {
+      ctx.fillStyle = colour(shade);
+      for (const { at_ns, length_ns } of bands) {
+        ctx.fillRect(x(at_ns), bbox.top, Math.max(2, x(at_ns + length_ns) - x(at_ns)), bbox.height);
+      }
     }
     ctx.strokeStyle = colour("--soft");
     ctx.lineWidth = devicePixelRatio;
@@ -138,13 +160,47 @@ export class Charts {
   }
 
   draw() {
-    const { steps, latest_ns } = this.series;
-    const at = steps.map((step) => (step.at_ns - latest_ns) / 1e9);
-    for (const { plot, readers, measure, value } of this.charts) {
-      const found = readers.map((reader) => steps.map(reader));
-      plot.setData([at, ...found]);
-      const last = found.map((each) => each.at(-1)).filter((each) => each !== undefined && each !== null);
-      value.textContent = last.length > VALUES_MAX ? "" : last.map(measure.show).join("  ·  ");
+    const { steps } = this.series;
+    const at = steps.map((step) => this.axis.seconds(step.at_ns, this.series));
+    // A step that another one follows changes no more, but for those that its domains report late.
+    const settled = steps.length - 5;
+    for (const chart of this.charts) {
+      chart.found = chart.readers.map(() => new Array(steps.length));
+      steps.forEach((step, number) => {
+        let values = chart.known.get(step);
+        if (!values) {
+          values = chart.readers.map((reader) => reader(step));
+          if (number < settled) chart.known.set(step, values);
+        }
+        values.forEach((value, line) => (chart.found[line][number] = value));
+      });
+      chart.plot.setData([at, ...chart.found]);
+      this.#say(chart, steps.length - 1);
     }
+  }
+
+  #say({ found, measure, value }, number) {
+    const values = found.map((each) => each[number]).filter((each) => each !== undefined && each !== null);
+    value.textContent = values.length > VALUES_MAX ? "" : values.map(measure.show).join("  ·  ");
+  }
+
+  /** Marks an instant, and shows the values of its step. */
+  showInstant(at_ns, number) {
+    this.at_ns = at_ns;
+    for (const chart of this.charts) {
+      chart.instant.hidden = false;
+      chart.instant.style.setProperty("--x", `${chart.plot.valToPos(this.axis.seconds(at_ns, this.series), "x")}px`);
+      if (number !== undefined) this.#say(chart, number);
+    }
+  }
+
+  /** Calls `moved` with the instant, in ns, at which the user points in a chart. */
+  onPoint(moved) {
+    this.root.addEventListener("pointerdown", (event) => {
+      const chart = this.charts.find(({ plot }) => plot.over.contains(event.target));
+      if (!chart) return;
+      const left = event.clientX - chart.plot.over.getBoundingClientRect().left;
+      moved(this.series.started_ns + chart.plot.posToVal(left, "x") * 1e9);
+    });
   }
 }

@@ -3,17 +3,17 @@
 const UP = new Set(["host.egress", "link.up", "uplink", "switch.ingress"]);
 
 export class Model {
-  constructor(network) {
+  constructor(network, active = []) {
     Object.assign(this, network);
     this.link = new Map(this.links.map((link) => [link.name, link]));
-    this.hostOf = new Map(Object.entries(this.nodes).map(([node, [host]]) => [node, host]));
+    this.hostOf = new Map(Object.entries(this.nodes));
     this.uplink = new Map(this.links.filter((link) => link.from in this.hosts).map((link) => [link.from, link]));
     this.downlink = new Map(this.links.filter((link) => link.to in this.hosts).map((link) => [link.to, link]));
     this.trunks = this.links.filter((link) => this.isTrunk(link));
     this.condition = { name: "", places: {} };
     this.known = new Map();
     this.rates = new Map();
-    for (const change of network.active) this.change(change);
+    for (const change of active) this.change(change);
   }
 
   /** A condition, or a step of its timeline, is active. */
@@ -108,55 +108,115 @@ function found(elements, kind, names, isEverywhere = true) {
 const STEP_S = 0.1;
 const STEPS_KEPT = 600;
 
-/** The last 60 s: for each step and link what left it, waited, and was dropped. */
-export class Series {
+/** What happened: for each step and link what left it, waited, and was dropped. */
+class Steps {
   constructor(model) {
     this.model = model;
     this.steps = [];
     this.changes = [];
     this.stalls = [];
+    this.outages = [];
     this.credits = new Set();
+  }
+
+  /** A step in which nothing has happened so far. */
+  step(at_ns) {
+    return { at_ns, links: new Map(), credit: new Map(), late: 0, places: this.model.condition.places };
+  }
+
+  change(change) {
+    this.model.change(change);
+    this.changes.push({ at_ns: change.at_ns, name: change.condition });
+  }
+
+  /** Adds to a step what an element did in it. */
+  count(step, element, departed_bytes, dropped_packets, queued_bytes, step_s = STEP_S) {
+    const name = this.model.linkOf(element);
+    if (name === null) return;
+    const link = this.model.link.get(name);
+    if (!step.links.has(name)) {
+      step.links.set(name, { sent_bps: 0, queued: 0, dropped: 0, rate_bps: this.rate(link, step), waiting: 0 });
+    }
+    const at = step.links.get(name);
+    at.dropped += dropped_packets;
+    at.queued += queued_bytes;
+    if (element === link.element) {
+      at.sent_bps += (departed_bytes * 8) / step_s;
+      at.waiting += queued_bytes;
+    }
+  }
+
+  rate(link) {
+    return this.model.rate(link);
+  }
+}
+
+/** A trial that has ended, as a whole. */
+export class Played extends Steps {
+  constructor(model, trial) {
+    super(model);
+    Object.assign(this, { trial, started_ns: trial.started_ns, length_s: (trial.ended_ns - trial.started_ns) / 1e9 });
+    this.stalls = trial.stalls;
+    this.operations = trial.operations;
+    this.rates = Map.groupBy(trial.rates, ({ link }) => link);
+    this.outages = [...this.rates.values()].flatMap((each) => outages(each, trial.ended_ns));
+    const rows = Map.groupBy(trial.rows, ([number]) => number);
+    const changes = [...trial.changes];
+    const step_s = trial.step_ns / 1e9;
+    for (let number = 0; number < this.length_s / step_s; number += 1) {
+      const at_ns = trial.started_ns + number * trial.step_ns;
+      while (changes.length && (changes[0].at_ns <= at_ns || !number)) this.change(changes.shift());
+      const step = { ...this.step(at_ns), number };
+      for (const [, ...row] of rows.get(number) ?? []) this.count(step, ...row, step_s);
+      this.steps.push({ ...step, condition: this.model.condition.name });
+    }
+    // The first one came before the trial, and is no line in its charts.
+    this.changes = this.changes.filter((change) => change.at_ns > trial.started_ns);
+  }
+
+  /** The rate of a link in a step, also while a process drives it. */
+  rate(link, { at_ns }) {
+    const driven = this.rates.get(link.name)?.findLast((each) => each.at_ns <= at_ns);
+    return driven ? driven.rate_bps : super.rate(link);
+  }
+}
+
+function outages(rates, ended_ns) {
+  return rates
+    .map(({ at_ns, rate_bps }, number) => ({ at_ns, rate_bps, length_ns: (rates[number + 1]?.at_ns ?? ended_ns) - at_ns }))
+    .filter(({ rate_bps }) => rate_bps === 0);
+}
+
+/** The last 60 s of a network that is up. */
+export class Live extends Steps {
+  constructor(model) {
+    super(model);
     this.lateness = new Map();
+    this.made = new Map();
   }
 
   /** Adds a step; with several domains the same step comes once from each. */
   add(event) {
     // Every domain makes the same changes.
     for (const change of event.domain === 0 ? event.changes : []) {
-      this.model.change(change);
-      this.changes.push({ at_ns: change.at_ns, name: change.condition });
+      this.change(change);
     }
     this.stalls.push(...event.stalls);
     let step = this.steps.findLast((each) => each.at_ns === event.at_ns);
     if (!step) {
-      step = { at_ns: event.at_ns, links: new Map(), credit: new Map(), late: 0, places: this.model.condition.places };
+      step = this.step(event.at_ns);
       this.steps.push(step);
       if (this.steps.length > 1 && this.steps.at(-2).at_ns > event.at_ns) this.steps.sort((a, b) => a.at_ns - b.at_ns);
     }
-    for (const row of event.rows) this.#row(step, row);
+    for (const row of event.rows) this.count(step, row.element, row.departed_bytes, row.dropped_packets, row.queued_bytes);
     for (const { element, left_bits } of event.credit) {
       this.credits.add(element);
       step.credit.set(element, left_bits);
     }
     step.late += this.#late(event);
+    this.#spent(event);
     this.#forget();
     return step;
-  }
-
-  #row(step, row) {
-    const name = this.model.linkOf(row.element);
-    if (name === null) return;
-    const link = this.model.link.get(name);
-    if (!step.links.has(name)) {
-      step.links.set(name, { sent_bps: 0, queued: 0, dropped: 0, rate_bps: this.model.rate(link), waiting: 0 });
-    }
-    const at = step.links.get(name);
-    at.dropped += row.dropped_packets;
-    at.queued += row.queued_bytes;
-    if (row.element === link.element) {
-      at.sent_bps += (row.departed_bytes * 8) / STEP_S;
-      at.waiting += row.queued_bytes;
-    }
   }
 
   /** Packets of this step that were late: each domain counts from the begin of the window. */
@@ -164,6 +224,20 @@ export class Series {
     const before = this.lateness.get(domain);
     this.lateness.set(domain, { window_started_ns, ...lateness });
     return lateness.missed - (before?.window_started_ns === window_started_ns ? before.missed : 0);
+  }
+
+  /** Notes what the packet threads have spent on these events; a domain of a new network counts from 0 again. */
+  #spent({ domain, at_ns, made_ns }) {
+    const each = this.made.get(domain)?.filter((before) => before.at_ns > at_ns - 10e9 && before.made_ns <= made_ns) ?? [];
+    this.made.set(domain, [...each, { at_ns, made_ns }]);
+  }
+
+  /** The share of a core that these events have cost in the last 10 s, of all packet threads together. */
+  get spent() {
+    return sum([...this.made.values()].map(([first, ...more]) => {
+      const last = more.at(-1);
+      return last ? (last.made_ns - first.made_ns) / (last.at_ns - first.at_ns) : 0;
+    }));
   }
 
   /** Packets of the window so far, and how many of them were late. */

@@ -18,20 +18,13 @@ export class Picture {
         hit.setAttribute("class", "hit");
         delete hit.dataset.links;
         element.after(hit);
+        element.addEventListener("click", () => chosen({ links }));
       }
-      for (const each of [element, hit]) each.addEventListener("click", () => chosen({ links }));
+      button(element.tagName === "line" ? hit : element, `Show ${links.join(" and ").replaceAll("->", " to ")}`, () => chosen({ links }));
     }
     for (const element of this.hosts) {
       const { host } = element.dataset;
-      element.setAttribute("role", "button");
-      element.setAttribute("tabindex", "0");
-      element.setAttribute("aria-label", `Show host ${host}`);
-      element.addEventListener("click", () => chosen({ host }));
-      element.addEventListener("keydown", (event) => {
-        if (event.key !== "Enter" && event.key !== " ") return;
-        event.preventDefault();
-        chosen({ host });
-      });
+      button(element, `Show host ${host}`, () => chosen({ host }));
     }
     this.#crop(root.querySelector("svg"));
     // Words on a box would take its clicks.
@@ -62,4 +55,17 @@ export class Picture {
       part.element.classList.toggle("dropping", part.red > 0);
     }
   }
+}
+
+/** Lets a part of the picture be pressed, also with the keyboard. */
+function button(element, label, pressed) {
+  element.setAttribute("role", "button");
+  element.setAttribute("tabindex", "0");
+  element.setAttribute("aria-label", label);
+  element.addEventListener("click", pressed);
+  element.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    pressed();
+  });
 }

@@ -16,3 +16,15 @@ export const time = (us) => (us ? scaled(us, TIMES) : "0");
 export const bits = (count) => (count ? scaled(count, BITS) : "0");
 export const share = (part) => `${+(part * 100).toPrecision(3)} %`;
 export const count = (number) => (Number.isInteger(number) ? Math.round(number).toLocaleString("en").replaceAll(",", "\u202f") : "");
+
+const SHARES = [[0.01, "%"]];
+const COUNTS = [[1, ""]];
+const PER_SECOND = [[1e6, "million/s"], [1, "per second"]];
+const FINE_TIMES = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
+const UNITS = { ns: FINE_TIMES, "bit/s": RATES, bit: BITS, B: SIZES, "1/s": PER_SECOND, share: SHARES, count: COUNTS, 1: COUNTS };
+
+/** A figure in the unit of its metric, such as `107 ms`. */
+export const figure = (value, unit) => scaled(value, UNITS[unit] ?? [[1, unit]]).trim();
+export const figures = (found) => found.map(({ name, value, unit }) => `${name} ${figure(value, unit)}`).join(", ");
+export const seconds = (s) => `${s.toFixed(1)} s`;
+export const perSecond = (number) => (number ? `${+number.toPrecision(3)}/s` : "0");

@@ -1,0 +1,145 @@
+// The page of a finished run: one of its trials along its time axis.
+
+import { get } from "./api.js";
+import { WHOLE_TRIAL } from "./charts.js";
+import { Model, Played } from "./model.js";
+import * as text from "./text.js";
+import { View, at, made, problem, state } from "./view.js";
+
+export async function replay(page) {
+  const shown = new Replay(page);
+  const first = page.trials.find(({ stored }) => stored);
+  if (!first) throw new Error("No trial of this run has stored what its network did.");
+  await shown.choose(first.trial);
+}
+
+class Replay {
+  constructor({ network, name, folder, trials }) {
+    Object.assign(this, { trials, model: new Model(network) });
+    at("title").textContent = `${name}, ${folder}: ${network.title}`;
+    this.buttons = new Map(trials.map((trial) => [trial.trial, this.#button(trial)]));
+    const conditions = [...new Set(trials.map(({ condition }) => condition))];
+    at("of").replaceChildren(new Option("all conditions", ""), ...conditions.map((each) => new Option(each, each)));
+    at("of").addEventListener("change", () => this.#list());
+    this.#list();
+    at("time").addEventListener("input", () => this.#move(+at("time").value));
+    at("play").addEventListener("click", () => (this.playing ? this.#pause() : this.#play()));
+  }
+
+  async choose(name) {
+    this.#pause();
+    state("loading", "");
+    try {
+      this.#show(await get(`/api/trial?${new URLSearchParams({ name })}`));
+      problem("");
+    } catch (error) {
+      problem(error.message);
+    }
+  }
+
+  #show(trial) {
+    const listed = this.trials.find((each) => each.trial === trial.trial);
+    this.model.change({ condition: "", places: {}, by: "up" });
+    const series = new Played(this.model, trial);
+    if (!this.view) {
+      this.view = new View(this.model, series, WHOLE_TRIAL);
+      this.view.charts.extra = () => measures(this.view.series);
+      this.view.onPlace = () => this.#move(this.number ?? 0);
+      this.view.charts.onPoint((at_ns) => this.#move(Math.floor((at_ns - this.view.series.started_ns) / 1e8)));
+    }
+    this.view.series = series;
+    this.number = 0;
+    at("time").max = series.steps.length - 1;
+    this.view.show();
+    for (const [name, button] of this.buttons) button.setAttribute("aria-pressed", name === trial.trial);
+    at("late").textContent = `${text.count(trial.ledger.missed)} of ${text.count(trial.ledger.packets)}`;
+    at("trial").textContent = trial.trial;
+    state(listed.fidelity ?? listed.status, { faithful: "live", void: "gone" }[listed.fidelity] ?? "");
+    at("note").textContent = listed.note ?? "";
+    this.#events(series);
+  }
+
+  /** What happened in the trial, as a list: a click goes there. */
+  #events({ changes, stalls, outages, started_ns }) {
+    const found = [
+      ...changes.map(({ at_ns, name }) => ({ at_ns, words: `condition ${name} changed` })),
+      ...outages.map(({ at_ns, length_ns }) => ({ at_ns, words: `outage of ${text.time(length_ns / 1e3)}` })),
+      ...stalls.map(({ at_ns, length_ns }) => ({ at_ns, words: `the emulator stalled for ${text.time(length_ns / 1e3)}` })),
+    ].sort((one, other) => one.at_ns - other.at_ns);
+    const items = found.map(({ at_ns, words }) => {
+      const button = made("button", { type: "button" }, made("time", { text: text.seconds((at_ns - started_ns) / 1e9) }), made("span", { text: words }));
+      button.addEventListener("click", () => this.#move(Math.floor((at_ns - started_ns) / this.view.series.trial.step_ns)));
+      return made("li", {}, button);
+    });
+    at("events").replaceChildren(...(items.length ? items : [made("li", { className: "none", text: "No change, outage or stall." })]));
+  }
+
+  #list() {
+    const of = at("of").value;
+    const shown = this.trials.filter(({ condition }) => !of || condition === of);
+    at("trials").replaceChildren(...shown.map(({ trial }) => made("li", {}, this.buttons.get(trial))));
+  }
+
+  #button({ trial, condition, status, fidelity, figures, stored }) {
+    const found = made("button", { type: "button", text: condition, disabled: !stored });
+    const how = stored ? text.figures(figures) : status;
+    found.append(made("small", { text: `${trial.split("-").slice(0, 2).join(" ")} · ${how}${fidelity && fidelity !== "faithful" ? ` · ${fidelity}` : ""}` }));
+    found.addEventListener("click", () => this.choose(trial));
+    return found;
+  }
+
+  #move(number) {
+    const { steps, started_ns } = this.view.series;
+    this.number = Math.max(0, Math.min(number, steps.length - 1));
+    const step = steps[this.number];
+    const words = text.seconds((step.at_ns - started_ns) / 1e9);
+    at("time").value = this.number;
+    at("time").setAttribute("aria-valuetext", words);
+    at("clock").textContent = `${words} of ${text.seconds(this.view.series.length_s)}`;
+    at("active").textContent = step.condition;
+    this.view.picture.draw(step);
+    this.view.charts.showInstant(step.at_ns, this.number);
+  }
+
+  #play() {
+    if (this.number >= this.view.series.steps.length - 1) this.number = 0;
+    this.playing = { from: this.number, since: performance.now() };
+    this.#say("Pause");
+    const frame = (now) => {
+      if (!this.playing) return;
+      const step_ms = this.view.series.trial.step_ns / 1e6;
+      const number = this.playing.from + Math.floor(((now - this.playing.since) * +at("speed").value) / step_ms);
+      if (number !== this.number) this.#move(number);
+      if (number >= this.view.series.steps.length - 1) this.#pause();
+      else requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+  }
+
+  #pause() {
+    this.playing = null;
+    this.#say("Play");
+  }
+
+  #say(word) {
+    at("play").textContent = word;
+    at("play").className = word.toLowerCase();
+  }
+}
+
+/** Charts of the application, where it stored its operations. */
+function measures({ operations, trial }) {
+  if (!operations) return [];
+  const step_s = trial.step_ns / 1e9;
+  const time = (ns) => text.time(ns / 1e3);
+  return [
+    { title: "Operations", readers: [({ number }) => operations.ended[number] / step_s], show: text.perSecond, least: 10 },
+    {
+      title: "Latency: median, slowest",
+      labels: ["median", "slowest"],
+      readers: [({ number }) => operations.median_ns[number], ({ number }) => operations.slowest_ns[number]],
+      show: time,
+      least: 1e5,
+    },
+  ];
+}
