@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from crosswind.cli._bounds import bounded
+from crosswind.cli._console import console_option, in_browser_if
 from crosswind.cli._keep_going import keep_going_option
 from crosswind.cli._machine import require_writable
 from crosswind.cli._metrics import metrics_option, metrics_served
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 )
 @click.option("--once", is_flag=True, help="Run one trial per condition, as a smoke test.")
 @keep_going_option
+@console_option
 @bounded
 @metrics_option
 @click.option("--json", "as_json", is_flag=True, help="Print folder, exit status and notes as JSON.")
@@ -43,6 +45,7 @@ def command(
     only: tuple[str, ...],
     once: bool,
     keep_going: bool,
+    in_browser: bool,
     bounds: Bounds,
     metrics: int | None,
     as_json: bool,
@@ -52,7 +55,8 @@ def command(
     FILE is an experiment file or the name of a catalogue experiment. `crosswind resume` continues an
     interrupted run. The run stops if all trials of the first block fail for the same reason, unless
     --keep-going is given. The load of the machine at the start is stored with the results; the run is
-    refused if it exceeds the --...-at-most options.
+    refused if it exceeds the --...-at-most options. With --console it prints the address of a page that only
+    this machine can open.
     """
     from crosswind.cli._finish import finish
     from crosswind.plan import selected
@@ -66,7 +70,8 @@ def command(
     named = named_experiment(file)
     resolved = selected(named.resolved, only, once)
     stream = Stream[Event]()
-    with shown(stream), metrics_served(resolved.topology, stream, metrics):
+    page = in_browser_if(in_browser, resolved, stream)
+    with shown(stream), metrics_served(resolved.topology, stream, metrics), page:
         outcome = run(
             resolved,
             named.text,

@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
+import heapq
 import threading
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from typing import Any
 
-from crosswind.stream import Change, Step, Subscription
+from crosswind.stream import Change, Event, Step, Subscription
 
 # A minute of steps of one domain; of a large network as much as fits.
-_LINES_MAX = 600
+_STEPS_MAX = 600
+# Of a run of 300 trials, everything else that happened: some five events for each attempt.
+_OTHERS_MAX = 5000
 _BYTES_MAX = 16 << 20
 
 
+class _Lines:
+    """The last lines of one sort, with their numbers."""
+
+    def __init__(self, count_max: int) -> None:
+        self._count_max = count_max
+        self._lines: deque[tuple[int, bytes]] = deque()
+        self._bytes = 0
+
+    def add(self, number: int, line: bytes) -> None:
+        self._lines.append((number, line))
+        self._bytes += len(line)
+        while len(self._lines) > self._count_max or self._bytes > _BYTES_MAX:
+            self._bytes -= len(self._lines.popleft()[1])
+
+    def since(self, number: int) -> Iterator[tuple[int, bytes]]:
+        return iter([line for line in self._lines if line[0] >= number])
+
+
 class Recent:
-    """The last steps; `begin` takes them from a subscription until it ends."""
+    """The last steps, and what else happened; `begin` takes them from a subscription until it ends."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._lines: deque[bytes] = deque()
-        self._bytes = 0
+        self._steps = _Lines(_STEPS_MAX)
+        self._others = _Lines(_OTHERS_MAX)
         self._next = 0  # Number of the line that comes next.
         self._active: list[Change] = []
         self._ended = False
@@ -30,24 +52,26 @@ class Recent:
         with self._changed:
             return list(self._active)
 
-    def begin(self, steps: Subscription[Step]) -> None:
-        """Store each step, until they end, on a thread of its own."""
-        threading.Thread(target=self._follow, args=(steps,), daemon=True, name="console-steps").start()
+    # Any: a stream of steps alone, or of all events of a run.
+    def begin(self, events: Subscription[Any]) -> None:
+        """Store each event, until they end, on a thread of its own."""
+        threading.Thread(target=self._follow, args=(events,), daemon=True, name="console-events").start()
 
-    def _follow(self, steps: Subscription[Step]) -> None:
-        for step in steps:
-            line = step.model_dump_json(by_alias=True).encode()
-            with self._changed:
-                for change in step.changes if step.domain == 0 else ():
-                    self._active = [*(self._active if change.by == "timeline" else []), change]
-                self._lines.append(line)
-                self._next += 1
-                self._bytes += len(line)
-                while len(self._lines) > _LINES_MAX or self._bytes > _BYTES_MAX:
-                    self._bytes -= len(self._lines.popleft())
-                self._changed.notify_all()
+    def _follow(self, events: Subscription[Any]) -> None:
+        for event in events:
+            self._store(event)
         with self._changed:
             self._ended = True
+            self._changed.notify_all()
+
+    def _store(self, event: Event) -> None:
+        line = event.model_dump_json(by_alias=True).encode()
+        with self._changed:
+            if isinstance(event, Step):
+                for change in event.changes if event.domain == 0 else ():
+                    self._active = [*(self._active if change.by == "timeline" else []), change]
+            (self._steps if isinstance(event, Step) else self._others).add(self._next, line)
+            self._next += 1
             self._changed.notify_all()
 
     def lines(self) -> Generator[bytes, None, None]:
@@ -58,9 +82,8 @@ class Recent:
                 self._changed.wait_for(lambda at=at: self._next > at or self._ended)  # type: ignore[misc]
                 if self._next == at:
                     return
-                oldest = self._next - len(self._lines)
-                found = list(self._lines)[max(0, at - oldest) :]
-                lost, at = (max(0, oldest - at) if at else 0), self._next
+                found = [line for _, line in heapq.merge(self._steps.since(at), self._others.since(at))]
+                lost, at = (self._next - at - len(found) if at else 0), self._next
             if lost:
                 yield b'{"event":"lost","steps":%d}' % lost
             yield from found

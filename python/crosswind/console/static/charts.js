@@ -55,7 +55,9 @@ export class Charts {
   /** `axis` is LAST_MINUTE or WHOLE_TRIAL; `series` may be replaced before `show`. */
   constructor(root, model, series, axis) {
     Object.assign(this, { root, model, series, axis, charts: [], roundTrip: () => null });
-    this.extra = () => []; // More charts, of the whole network: a title, readers of a step, `show`, `least`.
+    // More charts, which are of no place: a title, readers of a step, `show`, `least`.
+    this.before = () => [];
+    this.after = () => [];
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.show(this.place));
     new ResizeObserver(() => this.#fit()).observe(root);
   }
@@ -68,15 +70,15 @@ export class Charts {
     this.charts.forEach(({ figure }) => figure.remove());
     const links = new Set(place.links);
     const credits = [...this.series.credits].filter((element) => links.has(this.model.linkOf(element))).slice(0, LINES_MAX);
-    this.charts = this.extra().map((measure) => this.#chart(measure, measure.readers, measure.labels?.length > 1 ? undefined : "--s0"));
+    this.charts = this.before().map((measure) => this.#own(measure));
     this.charts.push(...MEASURES.map((measure) => this.#chart(measure, this.lines.map((line) => this.#reader(measure, line)))));
     if (credits.length) {
       const owners = credits.map((element) => element.split("/")[0]);
       const readers = credits.map((element) => (step) => step.credit.get(element) ?? null);
       this.charts.push(this.#chart({ title: `Credit left: ${owners.join(", ")}`, show: text.bits, least: 1e3 }, readers));
     }
-    const pair = { title: "Round trip of a pair", show: text.time, least: 100 };
-    this.charts.push(this.#chart(pair, [(step) => this.roundTrip(step)], "--s0"));
+    this.charts.push(...this.after().map((measure) => this.#own(measure)));
+    this.charts.push(this.#own({ title: "Round trip of a pair", readers: [(step) => this.roundTrip(step)], show: text.time, least: 100 }));
     this.draw();
   }
 
@@ -86,6 +88,10 @@ export class Charts {
 
   #reader(measure, line) {
     return (step) => measure.all(line.links.map((name) => measure.of(step.links.get(name) ?? IDLE)));
+  }
+
+  #own(measure) {
+    return this.#chart(measure, measure.readers, measure.readers.length === 1 ? "--s0" : undefined);
   }
 
   #chart(measure, readers, own) {
@@ -169,7 +175,7 @@ export class Charts {
       steps.forEach((step, number) => {
         let values = chart.known.get(step);
         if (!values) {
-          values = chart.readers.map((reader) => reader(step));
+          values = chart.readers.map((reader) => (step.isGap ? null : reader(step)));
           if (number < settled) chart.known.set(step, values);
         }
         values.forEach((value, line) => (chart.found[line][number] = value));

@@ -2,12 +2,13 @@
 
 import { get } from "./api.js";
 import { replay } from "./replay.js";
+import { run } from "./run.js";
 import { up } from "./up.js";
 import { at, problem, state } from "./view.js";
 
-const KINDS = { up, replay };
+const KINDS = { up, run, replay };
 
-async function run() {
+async function start() {
   if (!window.uPlot) throw new Error("The charts' library is missing from this installation: run make build.");
   const page = await get("/api/page");
   at("title").textContent = page.network.title;
@@ -15,7 +16,7 @@ async function run() {
   await KINDS[page.kind](page);
 }
 
-run().catch((error) => {
+start().catch((error) => {
   state("not connected", "gone");
   problem(error instanceof TypeError ? "The network has ended, or this machine is out of reach. Reload the page when it is up again." : error.message);
 });

@@ -11,7 +11,7 @@ export class LiveView {
     Object.assign(this, { model, changed });
     this.view = new View(model, new Live(model), LAST_MINUTE);
     const late = { title: "Late packets, each 100 ms, whole network", readers: [(step) => step.late], show: text.count, least: 2 };
-    this.view.charts.extra = () => [late];
+    this.view.charts.after = () => [late];
   }
 
   /** Takes an event of the stream; what it changes is drawn with the next frame. */
@@ -31,6 +31,6 @@ export class LiveView {
     this.view.draw();
     const { packets, missed } = series.window;
     at("late").textContent = `${text.count(missed)} of ${text.count(packets)}`;
-    at("spent").textContent = `${text.share(series.spent)} of a core`;
+    at("spent").textContent = series.spent < 1e-4 ? "less than 0.01 % of a core" : `${text.share(series.spent)} of a core`;
   }
 }

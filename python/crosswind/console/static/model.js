@@ -107,6 +107,7 @@ function found(elements, kind, names, isEverywhere = true) {
 
 const STEP_S = 0.1;
 const STEPS_KEPT = 600;
+const GAP_NS = 5e8;
 
 /** What happened: for each step and link what left it, waited, and was dropped. */
 class Steps {
@@ -204,6 +205,9 @@ export class Live extends Steps {
     this.stalls.push(...event.stalls);
     let step = this.steps.findLast((each) => each.at_ns === event.at_ns);
     if (!step) {
+      const last_ns = this.steps.at(-1)?.at_ns;
+      // Between two trials there is no network, and lines end.
+      if (event.at_ns > last_ns + GAP_NS) this.steps.push({ ...this.step(last_ns + 1), isGap: true });
       step = this.step(event.at_ns);
       this.steps.push(step);
       if (this.steps.length > 1 && this.steps.at(-2).at_ns > event.at_ns) this.steps.sort((a, b) => a.at_ns - b.at_ns);

@@ -18,7 +18,6 @@ export class Picture {
         hit.setAttribute("class", "hit");
         delete hit.dataset.links;
         element.after(hit);
-        element.addEventListener("click", () => chosen({ links }));
       }
       button(element.tagName === "line" ? hit : element, `Show ${links.join(" and ").replaceAll("->", " to ")}`, () => chosen({ links }));
     }
@@ -26,7 +25,11 @@ export class Picture {
       const { host } = element.dataset;
       button(element, `Show host ${host}`, () => chosen({ host }));
     }
-    this.#crop(root.querySelector("svg"));
+    const svg = root.querySelector("svg");
+    // An image would have no parts that can be pressed.
+    svg.setAttribute("role", "group");
+    svg.setAttribute("aria-label", "Hosts, switches and links");
+    this.#crop(svg);
     // Words on a box would take its clicks.
     root.querySelectorAll("text").forEach((text) => text.setAttribute("pointer-events", "none"));
   }

@@ -43,7 +43,7 @@ class Replay {
     const series = new Played(this.model, trial);
     if (!this.view) {
       this.view = new View(this.model, series, WHOLE_TRIAL);
-      this.view.charts.extra = () => measures(this.view.series);
+      this.view.charts.before = () => measures(this.view.series);
       this.view.onPlace = () => this.#move(this.number ?? 0);
       this.view.charts.onPoint((at_ns) => this.#move(Math.floor((at_ns - this.view.series.started_ns) / 1e8)));
     }
@@ -136,7 +136,6 @@ function measures({ operations, trial }) {
     { title: "Operations", readers: [({ number }) => operations.ended[number] / step_s], show: text.perSecond, least: 10 },
     {
       title: "Latency: median, slowest",
-      labels: ["median", "slowest"],
       readers: [({ number }) => operations.median_ns[number], ({ number }) => operations.slowest_ns[number]],
       show: time,
       least: 1e5,

@@ -1,0 +1,101 @@
+"""The console of a finished run: what its page gets of a trial is what the folder has, step by step."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+
+from crosswind.console import Replay
+from crosswind.console.replay import _operations
+from crosswind.errors import CrosswindError
+from crosswind.results.reading import Operations, Results
+from synthetic import write_folder
+
+MS = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_folder(tmp_path_factory.mktemp("replay") / "run", operations=500)
+
+
+@pytest.fixture
+def replay(folder: Path) -> Iterator[Replay]:
+    with Replay(Results(folder)) as replay:
+        yield replay
+
+
+def ask(replay: Replay, path: str, method: str = "GET") -> tuple[int, Any]:
+    address, _, token = replay.url.removeprefix("http://").partition("/#")
+    connection = http.client.HTTPConnection(address, timeout=10)
+    connection.request(method, path, b"{}", {"Authorization": f"Bearer {token}"})
+    answer = connection.getresponse()
+    return answer.status, json.loads(answer.read())
+
+
+def test_all_trials_are_listed_and_those_without_monitors_say_so(replay: Replay, folder: Path) -> None:
+    status, page = ask(replay, "/api/page")
+    assert (status, page["kind"], page["folder"]) == (200, "replay", "run")
+    stored = {path.name.removesuffix(".json") for path in (folder / "monitors").glob("*.json")}
+    assert {trial["trial"] for trial in page["trials"] if trial["stored"]} == stored
+    (failed,) = [trial for trial in page["trials"] if trial["status"] == "failed"]
+    assert not failed["stored"]
+    assert "exited with 1" in failed["note"]
+
+
+def test_a_trial_has_the_rows_of_its_folder(replay: Replay, folder: Path) -> None:
+    results = Results(folder)
+    for trial in ask(replay, "/api/page")[1]["trials"]:
+        status, shown = ask(replay, f"/api/trial?name={quote(trial['trial'])}")
+        if not trial["stored"]:
+            assert status == 422
+            continue
+        rows = results.queues(trial["trial"])
+        measurement = results.measurement(trial["trial"])
+        assert measurement is not None
+        assert [row[1] for row in shown["rows"]] == [row.element for row in rows]
+        steps = range(-(-measurement.window.length_ns // shown["step_ns"]))
+        assert all(row[0] in steps for row in shown["rows"])
+        assert [row[3] for row in shown["rows"]] == [row.dropped_packets for row in rows]
+        assert len(shown["operations"]["ended"]) == len(steps)
+
+
+@pytest.mark.parametrize("name", ["", "no-such", "../resolved", "b00-p00-none/../../resolved"])
+def test_only_a_trial_of_the_list_is_read(replay: Replay, name: str) -> None:
+    assert ask(replay, f"/api/trial?name={quote(name)}")[0] == 422
+
+
+def test_nothing_can_be_changed(replay: Replay) -> None:
+    for path in ("/api/set", "/api/page", "/api/trial"):
+        assert ask(replay, path, "POST")[0] == 404
+
+
+def test_an_operation_counts_in_the_step_in_which_it_ended() -> None:
+    # Due at 0, 50, 90 and 210 ms; the third failed, and the last one ended after the window.
+    found = Operations(
+        node=np.array(["a"] * 4, dtype=object),
+        connection=np.zeros(4, dtype=np.int64),
+        intended_ns=np.array([0, 50, 90, 210]) * MS,
+        started_ns=np.array([0, 60, 90, 210]) * MS,
+        finished_ns=np.array([20, 90, 120, 400]) * MS,
+        ok=np.array([True, True, False, True]),
+    )
+    shown = _operations(found, started_ns=0, length_ns=250 * MS, step_ns=100 * MS)
+    assert shown is not None
+    assert (shown.ended, shown.failed) == ([2, 1, 0], [0, 1, 0])
+    assert shown.median_ns == [30 * MS, None, None]
+    assert shown.slowest_ns == [40 * MS, None, None]
+
+
+def test_a_folder_without_its_experiment_has_no_network(folder: Path, tmp_path: Path) -> None:
+    for part in ("trials.parquet", "metrics.parquet"):
+        (tmp_path / part).write_bytes((folder / part).read_bytes())
+    with pytest.raises(CrosswindError, match=r"resolved\.json"):
+        Replay(Results(tmp_path))
