@@ -38,4 +38,7 @@ if missing chromium || missing ip || missing nft; then
         echo "chromium, iproute2 or nftables is missing and this is not root on Debian; their tests will be skipped"
     fi
 fi
+
+# Axe finds what hinders people in a page who use a screen reader or a keyboard.
+npm ci --silent --no-audit --no-fund --prefix tests/axe || echo "axe-core could not be installed; its tests will be skipped"
 exit 0

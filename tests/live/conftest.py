@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -107,6 +108,30 @@ class Live:
             stderr=subprocess.STDOUT,
             **options,  # type: ignore[call-overload]
         )
+
+    @contextmanager
+    def up(self, network: str, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
+        """Bring a network up; its input ends with the block. Give its process, and what it has printed."""
+        (self.folder / "network.yaml").write_text(network)
+        with self.serving("ready", "up", "network.yaml", *arguments) as found:
+            yield found
+
+    @contextmanager
+    def serving(self, until: str, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
+        """As `up`, for any verb that serves, from a line that begins with `until`."""
+        process = self.start(*arguments, stdin=subprocess.PIPE)
+        try:
+            assert process.stdout is not None
+            said: list[str] = []
+            for line in process.stdout:
+                said.append(line)
+                if line.startswith(until):
+                    break
+            assert said[-1:], "nothing was printed"
+            assert said[-1].startswith(until), said
+            yield process, said
+        finally:
+            process.communicate(timeout=20)
 
     def run(self, *arguments: str, prefix: tuple[str, ...] = (), timeout_s: float = 120) -> tuple[int, str]:
         """Run a verb to its end; return its exit status and what it printed."""

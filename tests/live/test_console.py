@@ -8,12 +8,13 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
+from axe import AXE, findings
 from chromium import Chromium, needs_chromium
 
 if TYPE_CHECKING:
@@ -59,23 +60,18 @@ LABELS = """JSON.stringify([...document.querySelectorAll('#sliders input')]
   .map((input) => [input.labels[0].textContent, input.getAttribute('aria-valuetext')]))"""
 
 
+def url_of(said: list[str]) -> str:
+    """Return the address of the console that a verb has printed."""
+    (url,) = [line.split()[1] for line in said if line.startswith("console: ")]
+    return url
+
+
 @contextmanager
 def console(live: Live) -> Iterator[str]:
     """Bring the network up, and give the address of its console."""
-    (live.folder / "network.yaml").write_text(NETWORK)
     (live.folder / "echo.py").write_text(ECHO)
-    process = live.start("up", "network.yaml", "--console", stdin=subprocess.PIPE)
-    try:
-        assert process.stdout is not None
-        said = []
-        for line in process.stdout:
-            said.append(line)
-            if line == "ready\n":
-                break
-        (url,) = [line.split()[1] for line in said if line.startswith("console: ")]
-        yield url
-    finally:
-        process.communicate(timeout=20)
+    with live.up(NETWORK, "--console") as (_, said):
+        yield url_of(said)
 
 
 @pytest.fixture
@@ -199,3 +195,103 @@ def test_the_end_of_the_network_is_shown(live: Live) -> None:
             page.open(url)
             page.await_true("document.getElementById('state').textContent === 'live'")
         page.await_true("document.getElementById('state').textContent !== 'live'")
+
+
+@needs_chromium
+def test_a_link_and_a_place_are_opened_with_the_keyboard(opened: tuple[Live, str, Chromium]) -> None:
+    _, _, page = opened
+    place = "document.getElementById('place').selectedOptions[0].textContent"
+    for key, label in (("Enter", "Show host h1"), (" ", "Show h0 to switch and switch to h0")):
+        page.await_true(f"!!document.querySelector('[aria-label=\"{label}\"]')")
+        focused = page.value(
+            f"(() => {{ const found = document.querySelector('[aria-label=\"{label}\"]'); found.focus();"
+            f" found.dispatchEvent(new KeyboardEvent('keydown', {{key: '{key}', bubbles: true}}));"
+            " return document.activeElement === found; })()"
+        )
+        assert focused
+        assert page.value(place) == label[-2:] + " (" + {"h1": "b", "h0": "a"}[label[-2:]] + ")"
+
+
+@needs_chromium
+def test_a_run_is_shown_while_it_runs_and_again_when_it_has_ended(
+    live: Live, experiment: Callable[..., str]
+) -> None:
+    file = experiment(repeat=3, duration="1s")
+    with (
+        live.serving("console: ", "run", file, "--console") as (process, said),
+        Chromium(live.folder / "profile") as page,
+    ):
+        page.open(url_of(said))
+        page.await_true("document.querySelectorAll('#conditions-so-far tr').length === 2", timeout_s=60)
+        # The network of a trial, while it runs.
+        page.await_true("document.getElementById('active').textContent === 'slow'", timeout_s=60)
+        page.await_true("document.querySelectorAll('#picture .in-use').length > 0", timeout_s=60)
+        page.await_true("document.getElementById('now').textContent === 'The run has ended.'", timeout_s=120)
+        assert page.value("document.getElementById('blocks').textContent") == "3 of 3 blocks"
+        assert page.value("document.querySelectorAll('#ended li').length") >= 6
+        assert page.errors == []
+    live.check_measured(process.returncode, "".join(said))
+    with (
+        live.serving("console: ", "console", str(live.run_folder)) as (_, said),
+        Chromium(live.folder / "profile") as page,
+    ):
+        page.open(url_of(said))
+        page.await_true("document.querySelectorAll('#trials button').length >= 6")
+        page.await_true("document.querySelectorAll('#charts canvas').length >= 8")
+        page.value(MOVE.format("time", 5))
+        assert page.value("document.getElementById('clock').textContent").startswith("0.5 s of ")
+        # A trial of this experiment sends all the time, in both directions.
+        assert page.value("document.querySelectorAll('#picture .in-use').length") > 0
+        page.value("document.getElementById('play').click()")
+        page.await_true("document.getElementById('play').textContent === 'Play'")
+        assert int(page.value("document.getElementById('time').value")) >= 9
+        assert page.errors == []
+
+
+@needs_chromium
+def test_what_the_page_needs_costs_the_packet_thread_at_most_a_hundredth_of_a_core(
+    opened: tuple[Live, str, Chromium],
+) -> None:
+    live, _, page = opened
+    page.value(f"{CHOOSE_FAR}")
+    answers = live.start("exec", "b", "--", sys.executable, "echo.py", "answer")
+    asks = live.start("exec", "a", "--", sys.executable, "echo.py", "ask")
+    try:
+        page.await_true("document.querySelectorAll('#picture .in-use').length > 0")
+        time.sleep(5)
+        spent = page.value("document.getElementById('spent').textContent")
+    finally:
+        for process in (asks, answers):
+            process.terminate()
+            process.communicate()
+    assert spent.endswith(" of a core")
+    share = float(spent.removeprefix("less than ").split()[0]) / 100
+    assert share <= 0.01, spent
+
+
+@needs_chromium
+@AXE
+def test_axe_finds_nothing_serious_in_a_page_that_is_up(opened: tuple[Live, str, Chromium]) -> None:
+    _, url, page = opened
+    assert findings(page, url, "document.querySelectorAll('#charts canvas').length >= 7") == []
+
+
+@needs_chromium
+@AXE
+def test_axe_finds_nothing_serious_in_a_run_and_its_replay(
+    live: Live, experiment: Callable[..., str]
+) -> None:
+    file = experiment(repeat=2, duration="5s")
+    with (
+        live.serving("console: ", "run", file, "--console") as (_, said),
+        Chromium(live.folder / "profile") as page,
+    ):
+        ready = "document.querySelectorAll('#conditions-so-far tr').length === 2"
+        page.open(url_of(said))
+        page.await_true(ready, timeout_s=60)
+        assert findings(page, url_of(said), ready) == []
+    with (
+        live.serving("console: ", "console", str(live.run_folder)) as (_, said),
+        Chromium(live.folder / "profile") as page,
+    ):
+        assert findings(page, url_of(said), "document.querySelectorAll('#charts canvas').length >= 8") == []

@@ -8,8 +8,6 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -38,24 +36,6 @@ print(time.monotonic() - began)
 """
 
 
-@contextmanager
-def up(live: Live, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """Bring the network up and wait for `ready`; its input ends with the block."""
-    (live.folder / "network.yaml").write_text(NETWORK)
-    process = live.start("up", "network.yaml", *arguments, stdin=subprocess.PIPE)
-    try:
-        assert process.stdout is not None
-        said = []
-        for line in process.stdout:
-            said.append(line)
-            if line == "ready\n":
-                break
-        assert said[-1:] == ["ready\n"], said
-        yield process
-    finally:
-        process.communicate(timeout=20)
-
-
 def connect_s(live: Live) -> float:
     status, said = live.run("exec", "a", "--", "python3", "connect.py", "connect")
     assert status == 0, said
@@ -65,7 +45,7 @@ def connect_s(live: Live) -> float:
 def test_a_condition_set_on_a_running_network_is_felt_by_programs_in_it(live: Live) -> None:
     (live.folder / "connect.py").write_text(CONNECT)
     (live.folder / "slow.yaml").write_text(SLOW)
-    with up(live):
+    with live.up(NETWORK):
         server = live.start("exec", "b", "--", "python3", "connect.py", "listen")
         assert server.stdout is not None
         assert server.stdout.readline() == "listening\n"
@@ -83,7 +63,7 @@ def test_a_condition_set_on_a_running_network_is_felt_by_programs_in_it(live: Li
 
 
 def test_exec_hands_on_the_exit_status_and_names_the_nodes(live: Live) -> None:
-    with up(live):
+    with live.up(NETWORK):
         assert live.run("exec", "a", "--", "sh", "-c", "exit 7")[0] == 7
         assert live.run("exec", "a", "--", "hostname") == (0, "a\n")
         status, said = live.run("exec", "c", "--", "true")
@@ -93,7 +73,7 @@ def test_exec_hands_on_the_exit_status_and_names_the_nodes(live: Live) -> None:
 
 def test_a_wrong_condition_is_refused_and_the_old_one_stays(live: Live) -> None:
     (live.folder / "wrong.yaml").write_text("wrong: {link: [{delay: {time: 20}}]}\n")
-    with up(live):
+    with live.up(NETWORK):
         status, said = live.run("set", "wrong.yaml")
         assert status == 2
         assert "has no unit" in said
@@ -107,7 +87,7 @@ def test_a_condition_may_be_written_out_or_come_from_standard_input(live: Live) 
     (live.folder / "conditions" / "measured.yaml").write_text(
         "measured: {link: [{delay: {law: {samples: rtt.csv}}}]}\n"
     )
-    with up(live):
+    with live.up(NETWORK):
         server = live.start("exec", "b", "--", "python3", "connect.py", "listen")
         assert server.stdout is not None
         assert server.stdout.readline() == "listening\n"
@@ -134,7 +114,7 @@ def test_a_condition_that_cannot_be_read_is_refused_by_the_client(live: Live) ->
         "link: [{delay: {time: 40ms}}": "condition:1:29: is not YAML",
         "nothing:like:this": "nothing:like:this: is neither a condition nor a file",
     }
-    with up(live):
+    with live.up(NETWORK):
         for given, message in refused.items():
             status, said = live.run("set", given, timeout_s=60)
             assert status == 2
@@ -146,7 +126,7 @@ def test_a_condition_that_cannot_be_read_is_refused_by_the_client(live: Live) ->
 def test_clients_that_hang_keep_up_neither_from_serving_nor_from_ending(
     live: Live, number: signal.Signals
 ) -> None:
-    with up(live) as process:
+    with live.up(NETWORK) as (process, _):
         (path,) = (live.folder / "runtime").glob("up-*.sock")
         clients = [socket.socket(socket.AF_UNIX) for _ in range(3)]
         # Nothing, half a request, and a whole one whose reply is not read.
@@ -162,7 +142,7 @@ def test_clients_that_hang_keep_up_neither_from_serving_nor_from_ending(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_up_ends_with_a_signal_and_leaves_nothing(live: Live, number: signal.Signals) -> None:
-    with up(live) as process:
+    with live.up(NETWORK) as (process, _):
         process.send_signal(number)
         assert process.wait(timeout=10) == 0
     live.await_no_process()
@@ -170,7 +150,7 @@ def test_up_ends_with_a_signal_and_leaves_nothing(live: Live, number: signal.Sig
 
 
 def test_a_killed_up_leaves_only_what_cleanup_removes(live: Live) -> None:
-    with up(live) as process:
+    with live.up(NETWORK) as (process, _):
         process.kill()
     live.await_no_process()
     status, said = live.run("exec", "a", "--", "true")
@@ -183,7 +163,7 @@ def test_a_killed_up_leaves_only_what_cleanup_removes(live: Live) -> None:
 
 
 def test_cleanup_leaves_a_running_network_alone(live: Live) -> None:
-    with up(live):
+    with live.up(NETWORK):
         assert live.run("cleanup") == (0, "nothing to clean up\n")
         assert live.run("exec", "b", "--", "true")[0] == 0
 

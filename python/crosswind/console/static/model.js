@@ -127,7 +127,7 @@ class Steps {
 
   change(change) {
     this.model.change(change);
-    this.changes.push({ at_ns: change.at_ns, name: change.condition });
+    this.changes.push(change);
   }
 
   /** Adds to a step what an element did in it. */

@@ -62,7 +62,7 @@ class Replay {
   /** What happened in the trial, as a list: a click goes there. */
   #events({ changes, stalls, outages, started_ns }) {
     const found = [
-      ...changes.map(({ at_ns, name }) => ({ at_ns, words: `condition ${name} changed` })),
+      ...changes.map(({ at_ns, by, condition }) => ({ at_ns, words: by === "timeline" ? `next step of ${condition}` : `condition ${condition}` })),
       ...outages.map(({ at_ns, length_ns }) => ({ at_ns, words: `outage of ${text.time(length_ns / 1e3)}` })),
       ...stalls.map(({ at_ns, length_ns }) => ({ at_ns, words: `the emulator stalled for ${text.time(length_ns / 1e3)}` })),
     ].sort((one, other) => one.at_ns - other.at_ns);
