@@ -1,5 +1,6 @@
 import sys
 from pathlib import Path
 
-# `synthetic` is that of the tests of reports.
-sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
+# `synthetic` is that of the tests of reports, `chromium` that of the live ones.
+for folder in ("report", "live"):
+    sys.path.insert(0, str(Path(__file__).parents[1] / folder))

@@ -17,6 +17,8 @@ import pytest
 from axe import AXE, findings
 from chromium import Chromium, needs_chromium
 
+from crosswind.stats import Interval, PerTrial, quantile_interval
+
 if TYPE_CHECKING:
     from conftest import Live
 
@@ -47,6 +49,22 @@ while True:
     ends.send(str(time.monotonic_ns()).encode())
     time.sleep(0.005)
 """
+# One end takes bytes and prints their rate; the other sends for five seconds.
+BULK = """
+import socket, sys, time
+if sys.argv[1] == "take":
+    listener = socket.create_server(("", 4000))
+    print("takes", flush=True)
+    connection, began, taken = listener.accept()[0], time.monotonic(), 0
+    while piece := connection.recv(1 << 18):
+        taken += len(piece)
+    print(taken * 8 / (time.monotonic() - began), flush=True)
+    sys.exit()
+connection, until = socket.create_connection(("b", 4000)), time.monotonic() + 5
+while time.monotonic() < until:
+    connection.sendall(bytes(1 << 16))
+"""
+PAIRS = 8
 MOVE = """(() => {{
   const found = document.getElementById('{}');
   found.value = {};
@@ -267,6 +285,64 @@ def test_what_the_page_needs_costs_the_packet_thread_at_most_a_hundredth_of_a_co
     assert spent.endswith(" of a core")
     share = float(spent.removeprefix("less than ").split()[0]) / 100
     assert share <= 0.01, spent
+
+
+def measured(live: Live, *options: str, page: Chromium | None) -> dict[str, float]:
+    """Bring the network up; return the throughput of a bulk transfer, and how long pings took."""
+    for name, script in (("echo.py", ECHO), ("bulk.py", BULK)):
+        (live.folder / name).write_text(script)
+    with live.up(NETWORK, *options) as (_, said):
+        if page is not None:
+            page.open(url_of(said))
+            page.await_true("document.getElementById('state').textContent === 'live'")
+        answers = live.start("exec", "b", "--", sys.executable, "echo.py", "answer")
+        assert answers.stdout is not None
+        assert answers.stdout.readline() == "answers\n"
+        with (live.folder / "pings").open("w") as pings:
+            asks = subprocess.Popen(
+                [*live.command, "exec", "a", "--", sys.executable, "echo.py", "ask"],
+                cwd=live.folder, env=live.env, stdout=pings,
+            )  # fmt: skip
+            time.sleep(5)
+            asks.terminate()
+            asks.wait()
+        answers.terminate()
+        answers.communicate()
+        takes = live.start("exec", "b", "--", sys.executable, "bulk.py", "take")
+        assert takes.stdout is not None
+        assert takes.stdout.readline() == "takes\n"
+        status, said_of_sender = live.run("exec", "a", "--", sys.executable, "bulk.py", "send")
+        assert status == 0, said_of_sender
+        bps = float(takes.stdout.readline())
+        takes.communicate(timeout=20)
+    lines = (live.folder / "pings").read_text().splitlines()[:-1]
+    trips_ns = [int(line.split()[1]) for line in lines]
+    return {"bps": bps, "p50": statistics.median(trips_ns), "p99": statistics.quantiles(trips_ns, n=100)[-1]}
+
+
+@needs_chromium
+@pytest.mark.long
+def test_an_open_console_changes_neither_throughput_nor_delay(live: Live) -> None:
+    found: dict[str, list[dict[str, float]]] = {"closed": [], "open": []}
+    with Chromium(live.folder / "profile") as page:
+        for pair in range(PAIRS):
+            # Each of the two comes first in half of the pairs.
+            for how in ("closed", "open") if pair % 2 else ("open", "closed"):
+                if how == "open":
+                    found[how].append(measured(live, "--console", page=page))
+                    page.open("about:blank")
+                else:
+                    found[how].append(measured(live, page=None))
+    for figure in ("bps", "p50", "p99"):
+        intervals = {
+            how: quantile_interval(PerTrial.of({f"{n}": each[figure] for n, each in enumerate(all_of)}), 0.5)
+            for how, all_of in found.items()
+        }
+        print(figure, intervals)
+        closed, open_ = intervals["closed"], intervals["open"]
+        assert isinstance(closed, Interval)
+        assert isinstance(open_, Interval)
+        assert max(closed.low, open_.low) <= min(closed.high, open_.high), figure
 
 
 @needs_chromium

@@ -12,6 +12,9 @@ from crosswind.spec import Resolved
 from crosswind.spec.network import Network
 from crosswind.stream import Change, Event, Stream
 
+# What ended a trial must not be lost behind steps.
+_WAITING_MAX = 10_000
+
 
 class _RunShown(Shown):
     """All that the page needs of a run besides its events."""
@@ -41,7 +44,7 @@ class RunConsole(Served):
         )
 
     def __enter__(self) -> Self:
-        self._recent.begin(self._stream.subscribe())
+        self._recent.begin(self._stream.subscribe(_WAITING_MAX))
         return super().__enter__()
 
     def _describe(self, _: Parameters) -> Answer:

@@ -81,7 +81,7 @@ class Run {
 
   #row({ condition, trials, value, low, high, needed, settled }, unit, scale) {
     const show = (number) => (number === null ? "–" : text.figure(number, unit));
-    const interval = low === null ? "too few trials" : `${show(low)} to ${show(high)}`;
+    const interval = low === null ? "too few trials" : `${show(low)} to ${show(high)}, ± ${text.share((high - low) / 2 / Math.abs(value), 2)}`;
     const left = settled ? "enough" : needed === null ? "unknown" : needed ? `${needed} more` : "as planned";
     return made("tr", {},
       made("th", { scope: "row", text: condition }, ...(condition === this.baseline ? [made("small", { text: "baseline" })] : [])),

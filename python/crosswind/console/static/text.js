@@ -14,7 +14,7 @@ export const rate = (bps) => (bps ? scaled(bps, RATES) : "0");
 export const size = (bytes) => (bytes ? scaled(bytes, SIZES) : "0");
 export const time = (us) => (us ? scaled(us, TIMES) : "0");
 export const bits = (count) => (count ? scaled(count, BITS) : "0");
-export const share = (part) => `${+(part * 100).toPrecision(3)} %`;
+export const share = (part, digits = 3) => `${+(part * 100).toPrecision(digits)} %`;
 export const count = (number) => (Number.isInteger(number) ? Math.round(number).toLocaleString("en").replaceAll(",", "\u202f") : "");
 
 const SHARES = [[0.01, "%"]];
