@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from crosswind.cli._console import console_option, in_browser_if
 from crosswind.cli._machine import require_writable
 from crosswind.errors import CrosswindError, Exit
 
@@ -31,7 +32,8 @@ _WITHOUT_DATABASE, _QUICK = "icpe23-rpc", "rpc-quick"
     show_default=True,
     help="Folder for results.",
 )
-def command(app: str, deployed: bool, results: Path) -> Exit:
+@console_option
+def command(app: str, deployed: bool, results: Path, in_browser: bool) -> Exit:
     """Show in five minutes what Crosswind does: a real database under ten published network set-ups.
 
     If PostgreSQL is not installed, its packages are unpacked into a private folder. If that is impossible,
@@ -51,7 +53,7 @@ def command(app: str, deployed: bool, results: Path) -> Exit:
     named = named_experiment(name)
     click.echo(f"{name}: {named.resolved.summary}", err=True)
     stream = Stream[Event]()
-    with shown(stream):
+    with shown(stream), in_browser_if(in_browser, lambda: named.resolved, stream):
         outcome = run(named.resolved, named.text, named.folder, results, stream, report=write_report_so_far)
     status = finish(outcome)
     click.echo("next: crosswind init, then crosswind run experiment.yaml")

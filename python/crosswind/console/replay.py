@@ -44,7 +44,7 @@ class _ReplayShown(Shown):
 
 
 class _RateShown(Shown):
-    """A link whose rate changed; None is unlimited, 0 an outage."""
+    """A link, by the element of its wire, whose rate changed; None is unlimited, 0 an outage."""
 
     link: str
     at_ns: int

@@ -115,7 +115,7 @@ export class Charts {
       },
       axes: [
         { ...axis, size: 24, ...(this.axis.splits && { splits: this.axis.splits }), values: (_, at) => at.map(this.axis.words) },
-        { ...axis, size: 74, splits: (_, __, ___, top) => [0, top / 2, top], values: (_, at) => at.map(measure.show) },
+        { ...axis, size: 74, splits: (_, __, ___, top) => [0, top / 2, top], values: (_, at) => at.map((value) => measure.show(value)) },
       ],
       series: [{}, ...readers.map((__, number) => ({
         stroke: colour(own ?? this.colour(number)), width: 1.6, points: { show: false }, spanGaps: false,
@@ -187,7 +187,7 @@ export class Charts {
 
   #say({ found, measure, value }, number) {
     const values = found.map((each) => each[number]).filter((each) => each !== undefined && each !== null);
-    value.textContent = values.length > VALUES_MAX ? "" : values.map(measure.show).join("  ·  ");
+    value.textContent = values.length > VALUES_MAX ? "" : values.map((each) => measure.show(each)).join("  ·  ");
   }
 
   /** Marks an instant, and shows the values of its step. */

@@ -159,7 +159,7 @@ export class Played extends Steps {
     Object.assign(this, { trial, started_ns: trial.started_ns, length_s: (trial.ended_ns - trial.started_ns) / 1e9 });
     this.stalls = trial.stalls;
     this.operations = trial.operations;
-    this.rates = Map.groupBy(trial.rates, ({ link }) => link);
+    this.rates = Map.groupBy(trial.rates, ({ link }) => model.linkOf(link));
     this.outages = [...this.rates.values()].flatMap((each) => outages(each, trial.ended_ns));
     const rows = Map.groupBy(trial.rows, ([number]) => number);
     const changes = [...trial.changes];

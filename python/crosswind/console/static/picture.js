@@ -9,7 +9,7 @@ export class Picture {
   constructor(root, drawing, chosen) {
     root.replaceChildren(document.importNode(new DOMParser().parseFromString(drawing, "image/svg+xml").documentElement, true));
     this.parts = [...root.querySelectorAll("[data-links]")].map((element) => ({
-      element, links: element.dataset.links.split(" "), red: 0,
+      element, links: element.dataset.links.split(" "),
     }));
     this.hosts = [...root.querySelectorAll("[data-host]")];
     for (const { element, links } of this.parts) {
@@ -48,14 +48,16 @@ export class Picture {
     for (const host of this.hosts) host.classList.toggle("chosen", host.dataset.host === place.on);
   }
 
-  draw(step) {
+  /** Shows the last of some steps. */
+  draw(steps) {
+    const shown = steps.slice(-DROPS_SHOWN);
     for (const part of this.parts) {
-      const at = part.links.map((name) => step.links.get(name) ?? IDLE);
+      const at = part.links.map((name) => shown.at(-1).links.get(name) ?? IDLE);
       const share = Math.max(...at.map(used));
-      part.red = at.some(({ dropped }) => dropped) ? DROPS_SHOWN : Math.max(0, part.red - 1);
+      const drops = part.links.some((name) => shown.some((step) => step.links.get(name)?.dropped));
       part.element.style.setProperty("--used", share.toFixed(3));
       part.element.classList.toggle("in-use", at.some(({ sent_bps }) => sent_bps));
-      part.element.classList.toggle("dropping", part.red > 0);
+      part.element.classList.toggle("dropping", drops);
     }
   }
 }

@@ -97,7 +97,7 @@ class Replay {
     at("time").setAttribute("aria-valuetext", words);
     at("clock").textContent = `${words} of ${text.seconds(this.view.series.length_s)}`;
     at("active").textContent = step.condition;
-    this.view.picture.draw(step);
+    this.view.picture.draw(steps.slice(0, this.number + 1));
     this.view.charts.showInstant(step.at_ns, this.number);
   }
 

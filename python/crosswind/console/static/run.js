@@ -67,7 +67,8 @@ class Run {
 
   #soFar({ figure, unit, confidence, blocks, blocks_planned, conditions }) {
     at("blocks").textContent = `${blocks} of ${blocks_planned} blocks`;
-    at("figure").textContent = `${figure}, ${text.share(confidence)} interval`;
+    at("figure").textContent = `${figure}, median`;
+    at("confidence").textContent = `${text.share(confidence)} interval`;
     for (const { condition, low, high } of conditions) {
       const known = this.before.get(condition) ?? [];
       const last = known.at(-1);
@@ -127,8 +128,9 @@ function intervals(known, value, scale) {
   return svg;
 }
 
+/** A part of a drawing, in the namespace that the network's picture has. */
 function drawn(tag, attributes) {
-  const found = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  const found = document.createElementNS(at("picture").firstElementChild.namespaceURI, tag);
   for (const [name, value] of Object.entries(attributes)) found.setAttribute(name, value);
   return found;
 }

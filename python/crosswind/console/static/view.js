@@ -53,7 +53,7 @@ export class View {
   draw() {
     if (this.series.credits.size !== this.credits) this.show();
     else this.charts.draw();
-    if (this.series.steps.length) this.picture.draw(this.series.steps.at(-1));
+    if (this.series.steps.length) this.picture.draw(this.series.steps);
   }
 
   #chosen({ host, links }) {
