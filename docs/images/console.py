@@ -1,7 +1,9 @@
-"""Take the pictures of the console in this folder: `python docs/images/console.py`, with Crosswind and Chromium.
+"""Take the pictures of the console in this folder: `python docs/images/console.py`.
+
+Crosswind and Chromium have to be installed.
 
 console.png: a network that is up, with a bulk transfer and two steady flows, and three sliders moved.
-console-run.png: a run, three quarters of the way. console-replay.png: a trial of it again, with an outage.
+console-run.png: a run in its last block. console-replay.png: a trial of it again, with an outage.
 """
 
 from __future__ import annotations
@@ -107,13 +109,18 @@ def take_up(page: Chromium) -> None:
 
 
 def take_run_and_replay(page: Chromium, folder: Path) -> None:
-    """Take the picture of a run when three quarters of it are done, and that of a trial of it again."""
+    """Take the picture of a run in its last block, and that of a trial of it again."""
     (folder / "shop.yaml").write_text(EXPERIMENT)
     with served("run", "--console", "shop.yaml", folder=folder) as url:
         page.open(url, width=WIDTH, height=1150)
-        page.await_true("document.querySelectorAll('#ended li').length >= 20", timeout_s=600)
+        page.await_true("document.querySelectorAll('#ended li').length >= 24", timeout_s=600)
         page.await_true("document.getElementById('doing').textContent === 'the load runs'", timeout_s=60)
         time.sleep(4)
+        # Elsewhere the folder has another name.
+        page.value(
+            "(() => { const found = document.getElementById('folder');"
+            " found.textContent = found.textContent.replace(/.*(?=results)/, ''); })()"
+        )
         page.picture(FOLDER / "console-run.png")
         page.await_true("document.getElementById('now').textContent === 'The run has ended.'", timeout_s=300)
     with served("console", "results/shop", folder=folder) as url:

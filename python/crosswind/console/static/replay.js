@@ -45,7 +45,7 @@ class Replay {
       this.view = new View(this.model, series, WHOLE_TRIAL);
       this.view.charts.before = () => measures(this.view.series);
       this.view.onPlace = () => this.#move(this.number ?? 0);
-      this.view.charts.onPoint((at_ns) => this.#move(Math.floor((at_ns - this.view.series.started_ns) / 1e8)));
+      this.view.charts.onPoint((at_ns) => this.#moveTo(at_ns));
     }
     this.view.series = series;
     this.number = 0;
@@ -68,7 +68,7 @@ class Replay {
     ].sort((one, other) => one.at_ns - other.at_ns);
     const items = found.map(({ at_ns, words }) => {
       const button = made("button", { type: "button" }, made("time", { text: text.seconds((at_ns - started_ns) / 1e9) }), made("span", { text: words }));
-      button.addEventListener("click", () => this.#move(Math.floor((at_ns - started_ns) / this.view.series.trial.step_ns)));
+      button.addEventListener("click", () => this.#moveTo(at_ns));
       return made("li", {}, button);
     });
     at("events").replaceChildren(...(items.length ? items : [made("li", { className: "none", text: "No change, outage or stall." })]));
@@ -99,6 +99,11 @@ class Replay {
     at("active").textContent = step.condition;
     this.view.picture.draw(steps.slice(0, this.number + 1));
     this.view.charts.showInstant(step.at_ns, this.number);
+  }
+
+  #moveTo(at_ns) {
+    const { started_ns, trial } = this.view.series;
+    this.#move(Math.floor((at_ns - started_ns) / trial.step_ns));
   }
 
   #play() {
