@@ -53,7 +53,7 @@ def command(app: str, deployed: bool, results: Path, in_browser: bool) -> Exit:
     named = named_experiment(name)
     click.echo(f"{name}: {named.resolved.summary}", err=True)
     stream = Stream[Event]()
-    with shown(stream), in_browser_if(in_browser, lambda: named.resolved, stream):
+    with shown(stream), in_browser_if(in_browser, named.resolved, stream):
         outcome = run(named.resolved, named.text, named.folder, results, stream, report=write_report_so_far)
     status = finish(outcome)
     click.echo("next: crosswind init, then crosswind run experiment.yaml")

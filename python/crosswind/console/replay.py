@@ -13,7 +13,7 @@ from crosswind.console.server import Answer, Parameters, Routes
 from crosswind.console.shown import NetworkShown, Shown, network_shown, way_of
 from crosswind.errors import CrosswindError
 from crosswind.results import Metric
-from crosswind.results.measurement import Change, Ledger, Stall
+from crosswind.results.measurement import Change, Ledger, Span
 from crosswind.results.reading import Operations, Results, StoredTrial
 from crosswind.runner.figures import value_of
 from crosswind.spec.network import Network
@@ -80,7 +80,7 @@ class _TrialShown(Shown):
     step_ns: int
     ledger: Ledger
     changes: list[Change]
-    stalls: list[Stall]
+    stalls: list[Span]
     rates: list[_RateShown]
     rows: list[tuple[int, str, int, int, int]]
     operations: _OperationsShown | None

@@ -46,7 +46,8 @@ class Kind(Enum):
     TRIALS_DEGRADED = (
         "note",
         "These trials count, but differences as small as the ledger error, or the stall, are meaningless.",
-        "Read each trial's reason under Conditions and trials. Compare large differences only, or run on a quieter machine.",
+        "Each trial has its reason under Conditions and trials. Compare large differences only, or run on a "
+        "quieter machine.",
     )
     VALUE_MISSING = (
         "serious",
