@@ -21,8 +21,10 @@ from crosswind.report.monitor_figures import monitor_figures
 from crosswind.report.network_figures import network_figures
 from crosswind.report.network_section import network_section
 from crosswind.report.operation_figures import operation_figures
+from crosswind.report.over_time import over_time
 from crosswind.report.profile_figures import profile_figures
 from crosswind.report.repetition_figures import repetition_figures
+from crosswind.report.table import WARNINGS
 from crosswind.results.documents import RUN_AGAIN, blaming
 from crosswind.results.durable import write_text
 from crosswind.results.lock import only_writer
@@ -73,9 +75,10 @@ def render(results: Results, *, goes_on: bool = False) -> str:
         described = {c.name: describe(c) for c in summary.resolved.conditions}
     sensitive = sensitivity_of(profile) if profile else None
     # Without a counted trial, every axis would be empty.
+    measured = any(trial.counted for trial in summary.trials)
     figures: list[Picture] = (
         []
-        if not any(trial.counted for trial in summary.trials)
+        if not measured
         else [
             *(profile_figures(profile, found) if profile else ()),
             *operation_figures(summary, curves),
@@ -86,6 +89,7 @@ def render(results: Results, *, goes_on: bool = False) -> str:
         ]
     )
     short = units.short_names(condition.name for condition in summary.conditions)
+    courses = over_time(summary, results)
     scale = strip.axis(summary)
     return html_file.render(
         "report.html.j2",
@@ -110,6 +114,11 @@ def render(results: Results, *, goes_on: bool = False) -> str:
         strips={c.name: strip.row(scale, c) for c in summary.conditions} if scale else {},
         described=described,
         curves=curves,
+        over_time=None if courses is None else courses.as_json(),
+        over_time_trials=set() if courses is None else {course.trial for course in courses.trials},
+        files={trial.row.trial: results.files(trial.row.trial) for trial in summary.trials},
+        measured=measured,
+        warnings=WARNINGS,
         repetitions={name: one.confirm for name, one in repeated.items()},
         needed=needed,
         monitored=found,

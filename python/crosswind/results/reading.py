@@ -304,6 +304,17 @@ class Results:
         path = Path("logs") / trial
         return path if (self.path / path).is_dir() else None
 
+    def files(self, trial: str) -> list[tuple[str, str]]:
+        """Return what `trial` stored, as names and paths relative to the results folder."""
+        tables = ("counters", "drops", "retransmissions", "interference", "trends", "histograms")
+        paths = {
+            "operations": f"samples/{trial}.parquet",
+            "measurement": f"monitors/{trial}.json",
+            **{table: f"monitors/{trial}.{table}.parquet" for table in tables},
+            "logs": f"logs/{trial}/",
+        }
+        return [(name, path) for name, path in paths.items() if (self.path / path).exists()]
+
     def _monitor_rows(
         self, trial: str, table: str, columns: str, *, may_be_null: int = 0, order: str = "at_ns"
     ) -> list[_Cells]:

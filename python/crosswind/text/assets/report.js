@@ -1,6 +1,16 @@
 "use strict";
 // Draws each figure when it comes near the screen: thirty pictures at once would keep a small machine busy for seconds.
 (() => {
+  // plotly.js is unpacked and run after the first paint: tables can be read in the meantime.
+  const unpack = async () => {
+    await new Promise((painted) => { requestAnimationFrame(() => setTimeout(painted)); setTimeout(painted, 300); });
+    const packed = Uint8Array.from(atob(document.getElementById("plotly").textContent), (letter) => letter.charCodeAt(0));
+    const plain = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const script = document.createElement("script");
+    script.textContent = await new Response(plain).text();
+    document.head.append(script);
+  };
+  const ready = unpack();
   const specs = JSON.parse(document.getElementById("figure-data").textContent);
   const canvases = [...document.querySelectorAll(".canvas")];
   const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -20,9 +30,14 @@
   };
   const axis = (plain) => ({
     gridcolor: colour("--grid"), zeroline: false, linecolor: colour("--line"), automargin: true, exponentformat: "none",
-    ...plain,
+    ...plain, title: { ...plain?.title, font: { size: 12 }, standoff: 8 },
   });
-  const shape = (plain) => ({ ...plain, line: { ...plain.line, color: colour("--soft") } });
+  const shape = (plain) => {
+    if (plain.name === "range") return { ...plain, fillcolor: `${colour("--first")}2b`, line: { width: 1, color: colour("--first") } };
+    if (plain.name === "stall") return { ...plain, fillcolor: `${colour("--bad")}40`, line: { width: 1, color: `${colour("--bad")}80` } };
+    return { ...plain, line: { ...plain.line, color: colour("--soft") } };
+  };
+  const axes = (plain) => ({ xaxis: axis(plain.xaxis), yaxis: axis(plain.yaxis), ...Object.fromEntries(Object.keys(plain).filter((name) => /^[xy]axis\d/.test(name)).map((name) => [name, axis(plain[name])])) });
   const space = (plain) => ({
     ...plain,
     ...Object.fromEntries(["xaxis", "yaxis", "zaxis"].map((name) => [name, { gridcolor: colour("--line"), zeroline: false, showbackground: false, color: colour("--soft"), ...plain[name] }])),
@@ -30,7 +45,7 @@
   const layout = (plain, width, fixed) => ({
     ...plain, ...(fixed ? { width: fixed } : { autosize: true }), paper_bgcolor: "transparent", plot_bgcolor: "transparent", separators: ".\u202f",
     font: { family: getComputedStyle(document.body).fontFamily, size: width < 500 ? 11 : 13, color: colour("--soft") },
-    ...(plain.scene ? { scene: space(plain.scene) } : { margin: { l: 56, r: 16, t: 14, b: 46 }, xaxis: axis(plain.xaxis), yaxis: axis(plain.yaxis) }),
+    ...(plain.scene ? { scene: space(plain.scene) } : { margin: { l: 56, r: 16, t: 14, b: 46 }, ...axes(plain) }),
     shapes: (plain.shapes || []).map(shape),
     hoverlabel: { bgcolor: colour("--card"), bordercolor: colour("--line"), font: { color: colour("--ink") } },
   });
@@ -41,12 +56,16 @@
   const draw = (canvas) => {
     const printing = root.classList.contains("printing");
     const spec = specs[canvas.dataset.figure];
-    canvas.dataset.drawn = "yes";
     // On a narrow screen every name of a legend takes a line; the picture must not pay for it.
-    if (canvas.clientWidth < 600 && names(spec) > 1) canvas.style.height = `${330 + 21 * names(spec)}px`;
-    return Plotly.react(canvas, spec.data.map(trace), layout(spec.layout, canvas.clientWidth, printing && paperWidth(canvas)), {
+    const narrow = canvas.clientWidth < 600 && names(spec) > 1;
+    if (narrow || spec.height) canvas.style.height = `${(spec.height ?? 330) + (narrow ? 21 * names(spec) : 0)}px`;
+    Plotly.react(canvas, spec.data.map(trace), layout(spec.layout, canvas.clientWidth, printing && paperWidth(canvas)), {
       displaylogo: false, displayModeBar: false,
     });
+    if (canvas.dataset.drawn) return;
+    canvas.dataset.drawn = "yes";
+    canvas.dispatchEvent(new Event("drawn"));
+    performance.mark("figure");  // the tests read how soon the first one is there
   };
   // Not plotly's own `responsive`: that hears of the window only, not of a fold that opens or of a print page.
   const sizes = new ResizeObserver((entries) => {
@@ -57,15 +76,18 @@
     for (const entry of entries) {
       if (!entry.isIntersecting) continue;
       near.unobserve(entry.target);
-      draw(entry.target);
-      sizes.observe(entry.target);
+      ready.then(() => {
+        draw(entry.target);
+        sizes.observe(entry.target);
+      });
     }
   }, { rootMargin: "600px" });
   canvases.forEach((canvas) => near.observe(canvas));
   dark.addEventListener("change", () => canvases.filter((canvas) => canvas.dataset.drawn).forEach(draw));
   const print = (on) => {
     root.classList.toggle("printing", on);
-    canvases.forEach(draw);
+    if (window.Plotly) canvases.forEach(draw);
+    else ready.then(() => canvases.forEach(draw));
   };
   addEventListener("beforeprint", () => print(true));
   addEventListener("afterprint", () => print(false));
@@ -78,8 +100,11 @@
     URL.revokeObjectURL(link.href);
   };
 
+  // For figures that another script makes: it changes their data, and they are drawn anew where they have been drawn.
+  window.report = { specs, redraw: (key) => canvases.filter((canvas) => canvas.dataset.figure === key && canvas.dataset.drawn).forEach(draw) };
+
   // On a narrow screen a row becomes a card, and every number in it needs the name of its column.
-  for (const table of document.querySelectorAll("table.summary, table.trials-table, table.tail, table.causes")) {
+  for (const table of document.querySelectorAll("table.summary, table.trials-table, table.tail, table.causes, table.compared")) {
     const heads = [...table.tHead.rows[0].cells].map((head) => [...head.childNodes].map((part) => part.textContent.trim()).filter(Boolean).join(", "));
     for (const row of table.tBodies[0].rows) for (const cell of row.cells) cell.dataset.column = heads[cell.cellIndex];
     table.classList.add("cards");
@@ -111,8 +136,14 @@
     const plain = { data: spec.data.map(trace), layout: { ...layout(spec.layout, width, width), paper_bgcolor: "white" } };
     root.classList.toggle("printing", was);
     const height = Math.max(canvas.clientHeight, 200);
+    await ready;
     const picture = await Plotly.toImage(plain, { format: "svg", width, height });
     save(`${key}.svg`, "image/svg+xml", decodeURIComponent(picture.slice(picture.indexOf(",") + 1)));
+  }));
+
+  // What a reader of results seldom needs takes the place of the results, so that no table is wider than the page.
+  document.querySelectorAll("input.view").forEach((box) => box.addEventListener("change", () => {
+    box.closest(".views").classList.toggle("rare", box.checked);
   }));
 
   const conditions = [...document.querySelectorAll("details.condition")];
