@@ -102,6 +102,17 @@ class Chromium:
             assert time.monotonic() < deadline, f"never true: {script}"
             time.sleep(0.05)
 
+    def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
+        """Press the mouse at `start`, and release it at `end`."""
+        for kind, (x, y), buttons in (
+            ("mouseMoved", start, 0), ("mousePressed", start, 1), ("mouseMoved", end, 1),
+            ("mouseReleased", end, 0),
+        ):  # fmt: skip
+            button = "none" if kind == "mouseMoved" and not buttons else "left"
+            self._call(
+                "Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, buttons=buttons, clickCount=1
+            )
+
     def picture(self, file: Path, whole: bool = False) -> None:
         """Write what the window shows, or the whole page, as PNG."""
         shot = self._call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(
-    0, str(Path(__file__).parent)
-)  # `synthetic` is shared by these tests, whatever the import mode
+# `synthetic` is shared by these tests, whatever the import mode, and `chromium` with those of the console.
+for shared in (Path(__file__).parent, Path(__file__).parents[1] / "live"):
+    sys.path.insert(0, str(shared))
 
 from synthetic import write_folder
 

@@ -47,7 +47,9 @@ class TrialCourse:
     verdict: str
     length: float
     steps: int
-    cells: list[int]  # pairs: the distance to the next cell (step * BINS + bin) with operations, and their number
+    cells: list[
+        int
+    ]  # pairs: the distance to the next cell (step * BINS + bin) with operations, and their number
     links: dict[str, LinkCourse]
     drops: dict[str, list[tuple[int, int]]]  # place and reason -> (step, packets)
     stalls: list[tuple[float, float]]  # when the emulator stood still, and for how long
@@ -89,7 +91,12 @@ def over_time(summary: Summary, results: Results) -> OverTime | None:
         if (measurement := results.measurement(trial.row.trial)) is not None
     ]
     return OverTime(
-        step_ns / 1e9, CELLS_PER_DECADE, BINS, LOWEST_NS / 1e6, [short[c.name] for c in summary.conditions], courses
+        step_ns / 1e9,
+        CELLS_PER_DECADE,
+        BINS,
+        LOWEST_NS / 1e6,
+        [short[c.name] for c in summary.conditions],
+        courses,
     )
 
 

@@ -69,6 +69,8 @@ def header(scale: Axis) -> Markup:
     ]
     if not scale.logarithmic:
         texts[-1] += f"\u00a0{unit.name}".rstrip()
+    if len(texts) > 4:  # on a narrow screen all of them would touch
+        texts[1::2] = [""] * len(texts[1::2])
     anchors = ["start", *["middle"] * (len(texts) - 2), "end"]
     labels = "".join(
         f'<text x="{scale.x(tick)}" y="13" text-anchor="{anchor}">{text}</text>'

@@ -45,6 +45,15 @@
     return known.length === 0 ? null : known.length % 2 ? known[middle] : (known[middle - 1] + known[middle]) / 2;
   };
 
+  // As the axes that Python makes (crosswind.text.picture): powers of ten, and 2 and 5 where there are few.
+  const logAxis = (values, more) => {
+    const known = values.filter((value) => value > 0).map(Math.log10);
+    const [low, high] = known.length ? [Math.min(...known), Math.max(...known)] : [0, 0];
+    const room = 0.04 * (high - low) + 0.03, span = high - low + 2 * room;
+    return { type: "log", tickformat: ",~r", range: [low - room, high + room], ...(high - low > 2 ? { dtick: 1 } : span > 1 ? { dtick: "D2" } : {}), ...more };
+  };
+  const valuesOf = (traces, name) => traces.flatMap((trace) => trace[name]);
+
   // ---- One trial over its time
 
   const seconds = { title: { text: "s since the measurement began" } };
@@ -63,12 +72,13 @@
       const rate = rows.map((row, step) => four(total(row) / lengthOf(trial, step)));
       panels.push({ title: "Throughput", unit: "operations per second", traces: [line(x, drawn(rate), "throughput", 1, { showlegend: false, fill: "tozeroy", unit: "per second" })] });
       const quantiles = [["P50", 0.5, 1], ["P99", 0.99, 2], ["slowest", 1, 0]];
-      panels.push({ title: "Latency", unit: "ms, logarithmic", axis: { type: "log", tickformat: ",~r", dtick: 1 }, traces: quantiles.map(([name, share, series]) => line(centres, rows.map((row) => quantile(row, share)), name, series, { unit: "ms", mode: "lines+markers", line: { width: 1.2 }, marker: { size: 5 } })) });
+      const traces = quantiles.map(([name, share, series]) => line(centres, rows.map((row) => quantile(row, share)), name, series, { unit: "ms", mode: "lines+markers", line: { width: 1.2 }, marker: { size: 5 } }));
+      panels.push({ title: "Latency", unit: "ms, logarithmic", axis: logAxis(valuesOf(traces, "y")), traces });
     }
     const links = Object.entries(trial.links);
     const colours = [3, 4, 5, 6, 8, 9];
     if (links.some(([, link]) => link.waiting.some((ms) => ms))) {
-      panels.push({ title: "Queue delay of the busiest links", unit: "ms", traces: links.map(([name, link], place) => line(x, drawn(link.waiting), name, colours[place], { showlegend: false, unit: "ms" })) });
+      panels.push({ title: "Queue delay", unit: "ms, of the busiest links", traces: links.map(([name, link], place) => line(x, drawn(link.waiting), name, colours[place], { showlegend: false, unit: "ms" })) });
     }
     const drops = Object.entries(trial.drops);
     if (drops.length) {
@@ -78,7 +88,7 @@
       })) });
     }
     if (links.length) {
-      panels.push({ title: "Utilisation of the busiest links", unit: "% of the link's rate", axis: { range: [0, 104] }, traces: links.map(([name, link], place) => line(x, drawn(link.used), name, colours[place], { unit: "%" })) });
+      panels.push({ title: "Utilisation", unit: "%, of the busiest links", axis: { range: [0, 104] }, traces: links.map(([name, link], place) => line(x, drawn(link.used), name, colours[place], { unit: "%" })) });
     }
     return panels;
   };
@@ -185,16 +195,18 @@
   const fields = { time: ["time-from", "time-to"].map(at), latency: ["latency-from", "latency-to"].map(at) };
   const tell = () => {
     const [a, b] = chosen().map(figures);
-    at("compare-head-a").textContent = run.conditions[chosen()[0]];
-    at("compare-head-b").textContent = run.conditions[chosen()[1]];
+    const heads = [...chosen().map((number) => run.conditions[number]), "Difference"];
+    at("compare-head-a").textContent = heads[0];
+    at("compare-head-b").textContent = heads[1];
     const rows = rowsShown.map(([title, key, text]) => {
       const row = document.createElement("tr"), head = document.createElement("th");
       head.scope = "row";
       head.textContent = title;
-      row.append(head, ...[a, b].map((side) => (side[key] === null ? "-" : text(side[key]))).concat(change(a[key], b[key])).map((content) => {
+      row.append(head, ...[a, b].map((side) => (side[key] === null ? "-" : text(side[key]))).concat(change(a[key], b[key])).map((content, column) => {
         const cell = document.createElement("td");
         cell.className = "num";
         cell.textContent = content;
+        cell.dataset.column = heads[column];
         return cell;
       }));
       return row;
@@ -235,8 +247,8 @@
       const points = coarse(number);
       return line(points.map(([x]) => x), points.map(([, y]) => y), run.conditions[number], number, { unit: "ms" });
     });
-    specs["compare-latency"] = { data: latencies, layout: { ...brushed, xaxis: { type: "log", title: { text: "latency (ms, logarithmic)" }, tickformat: ",~r", dtick: 1 }, yaxis: { type: "log", title: { text: "share of operations" }, tickformat: "~%", dtick: 1 }, shapes: shapes(range.latency) } };
-    specs["compare-time"] = { data: times, layout: { ...brushed, xaxis: seconds, yaxis: { type: "log", title: { text: "P99 of a step (ms)" }, tickformat: ",~r", dtick: 1 }, shapes: shapes(range.time) } };
+    specs["compare-latency"] = { data: latencies, layout: { ...brushed, xaxis: logAxis(valuesOf(latencies, "x"), { title: { text: "latency (ms, logarithmic)" } }), yaxis: logAxis(valuesOf(latencies, "y"), { title: { text: "share of operations" }, tickformat: "~%" }), shapes: shapes(range.latency) } };
+    specs["compare-time"] = { data: times, layout: { ...brushed, xaxis: seconds, yaxis: logAxis(valuesOf(times, "y"), { title: { text: "P99 of a step (ms, logarithmic)" } }), shapes: shapes(range.time) } };
   };
   const drawBoth = () => { outline(); tell(); redraw("compare-latency"); redraw("compare-time"); };
   const select = (kind, bounds) => {

@@ -86,6 +86,7 @@
   dark.addEventListener("change", () => canvases.filter((canvas) => canvas.dataset.drawn).forEach(draw));
   const print = (on) => {
     root.classList.toggle("printing", on);
+    document.querySelectorAll("details.more").forEach((fold) => { fold.open ||= on; });
     if (window.Plotly) canvases.forEach(draw);
     else ready.then(() => canvases.forEach(draw));
   };
