@@ -1,4 +1,4 @@
-"""The report in a browser that is clicked and dragged: a trial over time, two conditions in a range, its load."""
+"""The report in a browser that is clicked and dragged: a trial over time, a range of latencies, its load."""
 
 import json
 import os

@@ -52,7 +52,7 @@ class TrialCourse:
     ]  # pairs: the distance to the next cell (step * BINS + bin) with operations, and their number
     links: dict[str, LinkCourse]
     drops: dict[str, list[tuple[int, int]]]  # place and reason -> (step, packets)
-    stalls: list[tuple[float, float]]  # when the emulator stood still, and for how long
+    stalls: list[tuple[float, float]]  # of the emulator: when, and for how long
     changes: list[tuple[float, str]]  # when the condition changed, and where
 
 
