@@ -1,6 +1,6 @@
 """Make the still pages of this folder from results: `python docs/gallery/make.py RESULTS_FOLDER...`.
 
-A report draws its figures with plotly.js, which is five megabytes and not ours to commit. Here Chromium opens
+A report draws its figures with plotly.js, which is two megabytes and not ours to commit. Here Chromium opens
 it, every figure is taken as the SVG that its button saves, and the page is written without a script, in the
 colours of paper. What can only be done in the report itself (hovering, saving) is left out.
 """
@@ -43,7 +43,7 @@ STILL = """
     for (const surface of canvas.querySelectorAll("image")) await shrink(surface);
   }
   // Plotly's own styles of what can be moved and hovered; and what has no use on a still page.
-  const useless = "script, noscript, .downloads, .tools, .live, style[id], #js-plotly-tester";
+  const useless = "script, noscript, .downloads, .tools, .live, .raw, style[id], #js-plotly-tester";
   document.querySelectorAll(useless).forEach((part) => part.remove());
   document.querySelectorAll("a:not([href^='#'])").forEach((link) => link.replaceWith(...link.childNodes));
   document.documentElement.className = "printing";
@@ -75,7 +75,7 @@ def made(summary: Summary) -> str:
     before = summary.provenance.before
     assert before is not None
     kernel = re.match(r"\d+\.\d+", before.kernel or "")
-    machine = f"{before.cpu}, {before.cores} processors, Linux {kernel[0] if kernel else '?'}"
+    machine = f"{before.cpu}, {before.cores} cores, Linux {kernel[0] if kernel else '?'}"
     return (
         f"<br>Made with <code>crosswind run {escape(summary.name)}</code> on {(before.time or '')[:10]}: "
         f"{escape(machine)}. A still copy of <code>report.html</code>."

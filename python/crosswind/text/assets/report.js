@@ -126,7 +126,7 @@
   }));
 
   // A picture that is taken away has the colours of paper, whatever the screen.
-  const svgWidth = (canvas) => (canvas.closest(".small-multiples") ? 560 : 900);
+  const svgWidth = (canvas) => (canvas.closest(".small-multiples, .pair") ? 560 : 900);
   document.querySelectorAll("button.svg").forEach((button) => button.addEventListener("click", async () => {
     const key = button.dataset.figure;
     const spec = specs[key];
@@ -136,7 +136,7 @@
     const width = svgWidth(canvas);
     const plain = { data: spec.data.map(trace), layout: { ...layout(spec.layout, width, width), paper_bgcolor: "white" } };
     root.classList.toggle("printing", was);
-    const height = Math.max(canvas.clientHeight, 200);
+    const height = spec.height ?? Math.max(canvas.clientHeight, 200);
     await ready;
     const picture = await Plotly.toImage(plain, { format: "svg", width, height });
     save(`${key}.svg`, "image/svg+xml", decodeURIComponent(picture.slice(picture.indexOf(",") + 1)));
