@@ -27,10 +27,6 @@ done
 
 # Prometheus and Jaeger read in a test what Crosswind exports; built with Go, 75 MB each.
 .venv/bin/python tests/live/readers.py
-# Judges whether everybody can read a report; into the virtual environment, with nothing installed for all.
-if missing npm || ! npm install --silent --no-audit --no-fund --prefix .venv/axe axe-core@4.14.1 >/dev/null 2>&1; then
-    echo "axe-core could not be installed (it needs npm); its tests will be skipped"
-fi
 
 # A browser to open the report in, iproute2 to look at what is left behind, and a firewall to stand in the way come from the
 # system's packages.

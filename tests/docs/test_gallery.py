@@ -22,7 +22,9 @@ def test_a_page_is_still_small_and_says_where_it_comes_from(page):
     assert "<script" not in text
     assert text.count("<svg") >= text.count('class="canvas') > 0
     command = rf"(?:crosswind run {page.stem}</code>|crosswind demo</code> \(which runs this experiment\))"
-    assert re.search(rf"Made with <code>{command} on 20\d\d-\d\d-\d\d: .+ (?:cores|processors), Linux \d", text)
+    assert re.search(
+        rf"Made with <code>{command} on 20\d\d-\d\d-\d\d: .+ (?:cores|processors), Linux \d", text
+    )
     assert re.findall(r"(?<![\w./])/(?:home|root|tmp|var|work|usr)/[\w.]+", text) == []
     assert [
         link
