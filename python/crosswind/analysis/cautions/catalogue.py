@@ -46,7 +46,7 @@ class Kind(Enum):
     TRIALS_DEGRADED = (
         "note",
         "These trials count, but differences as small as the ledger error, or the stall, are meaningless.",
-        "Each trial has its reason under Conditions and trials. Compare large differences only, or run on a "
+        "Read each trial's reason under Conditions and trials. Compare large differences only, or run on a "
         "quieter machine.",
     )
     VALUE_MISSING = (
