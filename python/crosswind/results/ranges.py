@@ -251,8 +251,7 @@ class _Sums:
 def throughput(touched: Touched, measured: float) -> Range:
     """Return the range of the number of operations per unit of time.
 
-    A closed loop would have done more of them. An open one does what is asked of it: only the end can have
-    been later.
+    A closed loop would have done more of them. An open one keeps its rate: only the end can have been later.
     """
     if touched.none:
         return Range(measured, measured)

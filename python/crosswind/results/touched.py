@@ -28,7 +28,7 @@ Ints = NDArray[np.int64]
 
 
 class Touched:
-    """The operations of a trial, told apart by what disturbances can have done to them.
+    """The operations of a trial, sorted by what disturbances can have done to them.
 
     Args:
         begun_ns, finished_ns: of each measured operation that succeeded, in any order; at least one.
