@@ -25,6 +25,7 @@ from crosswind.results import Provenance
 from crosswind.results.buckets import Credits, bucket_histories, credits_of
 from crosswind.results.documents import WITHOUT_IT, blaming
 from crosswind.results.host import Host, host_of
+from crosswind.results.ranges import Range
 from crosswind.results.reading import Operations, Results, StoredTrial
 from crosswind.spec.resolved import Resolved
 from crosswind.stats import (
@@ -60,6 +61,7 @@ class TrialSummary:
     not_started: int | None  # operations of an open loop that were due and never sent
     latency_ns: dict[str, float]  # p50, p95, p99, p999 of its operations, from the intended start
     values: dict[str, float]  # of every measure that it has, by key, in the unit of the measure
+    ranges: dict[str, Range]  # what those may have been without the machine's disturbances, where known
     slow: SlowOperations | None  # over 100 ms
     tail: SlowOperations | None  # the slowest hundredth of a shorter tail, from 30 ms on
     generator: Generator | None  # where operations were recorded
@@ -249,6 +251,7 @@ def _trial(results: Results, row: StoredTrial, measures: Sequence[Measure]) -> T
         not_started=None if measurement is None else measurement.load.not_started,
         latency_ns=latency_ns,
         values={key: value for key, value in values.items() if value is not None},
+        ranges=_ranges(results, row.trial, measures),
         slow=slow,
         tail=tail,
         generator=generated,
@@ -267,6 +270,18 @@ def _value(measure: Measure, latency_ns: dict[str, float], metrics: Metrics) -> 
     if measure.of_operations:
         return latency_ns.get(measure.statistic)
     return _sum(metrics, measure.metric, measure.statistic)
+
+
+def _ranges(results: Results, trial: str, measures: Sequence[Measure]) -> dict[str, Range]:
+    found = results.ranges.get(trial, {})
+    named = {metric for metric, _ in found}
+    users = "response" if "response" in named else "latency"
+    ranges = {}
+    for measure in measures:
+        metric = users if measure.of_operations else measure.metric
+        if (known := found.get((metric, measure.statistic))) is not None:
+            ranges[measure.key] = Range(*known)
+    return ranges
 
 
 def _latency(operations: Operations | None, metrics: Metrics) -> dict[str, float]:

@@ -8,6 +8,7 @@ from crosswind.analysis.answer import answers, trials_so_far
 from crosswind.analysis.cautions.of_run import cautions
 from crosswind.analysis.measure import Measure
 from crosswind.analysis.monitored import TITLES, monitored
+from crosswind.analysis.moved import faithful_for, moved
 from crosswind.analysis.profile import profile_answers, profile_of, sensitivity_of
 from crosswind.analysis.profile.answers import elasticity, said
 from crosswind.analysis.published import published_figures, shown_in
@@ -104,6 +105,8 @@ def render(results: Results, *, goes_on: bool = False) -> str:
         elasticity=elasticity,
         said=said,
         cautions=cautions(summary),
+        faithful_for=faithful_for,
+        moved=moved,
         columns=[_column(summary, measure) for measure in summary.measures],
         ledger_unit=units.column_unit(
             t.ledger_error_ns.get(statistic) for t in summary.trials for statistic in ("p50", "max")

@@ -3,6 +3,7 @@
 Output is plain text off a terminal, and without colours if NO_COLOR is set; rich does both.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from crosswind.analysis.answer import answers, trials_so_far
 from crosswind.analysis.cautions.of_run import cautions
 from crosswind.analysis.measure import Measure
+from crosswind.analysis.moved import faithful_for
 from crosswind.analysis.summary import ConditionSummary, Estimate, Summary, summarise
 from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedComparison, RefusedInterval
 from crosswind.text.change import change, change_interval
@@ -179,7 +181,9 @@ def _columns(summary: Summary) -> list[Column]:
         )
     )
     some = _any_interval(summary)
-    trials = [_trials(condition, primary if some else None) for condition in summary.conditions]
+    trials = [
+        _trials(condition, summary.measures, primary if some else None) for condition in summary.conditions
+    ]
     return [*columns, Column("trials", "trials", trials, 2, "left")]
 
 
@@ -217,15 +221,33 @@ def _ratio_cell(summary: Summary, condition: ConditionSummary) -> str:
     return f"[{style}]{change(ratio.estimate)}[/]\n[dim]{change_interval(ratio.low, ratio.high)}[/dim]"
 
 
-def _trials(condition: ConditionSummary, primary: Measure | None) -> str:
+def _trials(condition: ConditionSummary, measures: list[Measure], primary: Measure | None) -> str:
     """Return how the trials of a condition ended, and how many `primary` needs where others have enough."""
     styles = {"faithful": "green", "degraded": "yellow", "void": "red", "failed": "red"}
     styles |= {"interrupted": "dim", "pending": "dim"}
     counts = {kind: condition.count(kind) for kind in styles}
     lines = [f"[{styles[kind]}]{many} {kind}[/{styles[kind]}]" for kind, many in counts.items() if many]
+    lines += _faithful_for(condition, measures)
     if primary and isinstance(median := condition.estimates[primary.key], NeedsTrials):
         lines.append(f"[dim]needs {median.needed} trials[/dim]")
     return "\n".join(lines)
+
+
+def _faithful_for(condition: ConditionSummary, measures: list[Measure]) -> list[str]:
+    """Return in how many trials figures are faithful, where these are more than the faithful trials."""
+    many = Counter(
+        measure.label
+        for trial in condition.trials
+        if trial.row.fidelity == "degraded"
+        for measure in faithful_for(condition, trial, measures)
+    )
+    lines: dict[int, list[str]] = {}
+    for label, degraded in many.items():
+        lines.setdefault(condition.count("faithful") + degraded, []).append(label)
+    return [
+        f"[green]{many} faithful for {', '.join(labels)}[/green]"
+        for many, labels in sorted(lines.items(), reverse=True)
+    ]
 
 
 def _too_few(summary: Summary) -> str:

@@ -11,7 +11,7 @@ In a closed loop clients also lose time. The operations that they would have don
 ones.
 Steal without instants hits operations at random, in slices of at least SLICE_NS_MIN.
 
-The reasons, and how often such a range holds the undisturbed figure: docs/decisions/0028-ranges.md.
+The reasons, and how often such a range holds the undisturbed figure: docs/decisions/0030-ranges.md.
 """
 
 from __future__ import annotations

@@ -188,6 +188,34 @@ class Results:
         return metrics
 
     @cached_property
+    def ranges(self) -> Mapping[str, dict[tuple[str, str], tuple[float, float]]]:
+        """trial -> (metric, statistic) -> least and greatest value without the machine's disturbances.
+
+        Ranges of several nodes are added up, as their values are. Older folders have none.
+        """
+        path = self.path / "metrics.parquet"
+        if not path.exists():
+            return {}
+        with blaming(path, FROM_JOURNAL):
+            columns = self._database.execute("select name from parquet_schema(?)", [str(path)]).fetchall()
+        if ("low",) not in columns:
+            return {}
+        # A metric of several nodes has a range where each of them has one.
+        rows = self._rows("metrics.parquet", "trial, metric, statistic, low, high, value")
+        ranges: dict[str, dict[tuple[str, str], tuple[float, float]]] = {}
+        unknown = set()
+        for trial, metric, statistic, low, high, value in rows:
+            if value is None or low is None or high is None:
+                unknown.add((trial, metric, statistic))
+                continue
+            of_trial = ranges.setdefault(trial, {})
+            before = of_trial.get((metric, statistic), (0.0, 0.0))
+            of_trial[metric, statistic] = before[0] + low, before[1] + high
+        for trial, metric, statistic in unknown:
+            ranges.get(trial, {}).pop((metric, statistic), None)
+        return ranges
+
+    @cached_property
     def units(self) -> Mapping[tuple[str, str], str]:
         """(metric, statistic) -> unit, of everything that some trial stored."""
         if not (self.path / "metrics.parquet").exists():

@@ -168,6 +168,9 @@ class Touched:
         dispersion = float(counts.var()) / max(float(counts.mean()), 1.0)
         spread = SURE * math.sqrt(dispersion * expected * (1 + self.disturbed_ns / quiet_ns)) + 1
         placed = max(0.0, min(expected - inside, self.lost_ns / each_ns) + spread) if expected else 0.0
+        if 2 * len(self.index) > len(self._begun_ns):
+            # Too few say how many there would have been: as many as in the time that was not lost.
+            placed = max(placed, len(self._begun_ns) * self.lost_ns / max(self.window_ns - self.lost_ns, 1))
         unplaced = self.unplaced_ns / (each_ns * max(1 - self.unplaced_ns / self.window_ns, 0.1))
         return placed + unplaced + SURE * math.sqrt(dispersion * unplaced)
 

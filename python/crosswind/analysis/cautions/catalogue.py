@@ -46,8 +46,16 @@ class Kind(Enum):
     TRIALS_DEGRADED = (
         "note",
         "These trials count, but differences as small as the ledger error, or the stall, are meaningless.",
-        "Read each trial's reason under Conditions and trials. Compare large differences only, or run on a "
-        "quieter machine.",
+        "Read each trial's reason under Conditions and trials. A figure that the machine cannot have moved by "
+        "more than 1 % of its interval is faithful all the same, and the trial tables name it. Of the others, "
+        "compare large differences only.",
+    )
+    RANGES_WIDEN = (
+        "note",
+        "Each figure of a trial has a range: what it may have been without this machine's disturbances. "
+        "Over the trials, these ranges add more than a tenth to the interval, which is from the measured "
+        "values alone.",
+        "Use the wider interval, or run on a quieter machine.",
     )
     VALUE_MISSING = (
         "serious",

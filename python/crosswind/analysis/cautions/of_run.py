@@ -1,9 +1,12 @@
 """Find which warnings of the catalogue apply to a run."""
 
+from collections import Counter
+
 from crosswind.analysis.cautions.catalogue import Caution, Kind, caution, sentences
 from crosswind.analysis.cautions.setting import setting_cautions
 from crosswind.analysis.cautions.stragglers import straggler_cautions
 from crosswind.analysis.measure import QUANTILE_NAMES
+from crosswind.analysis.moved import faithful_for, widened
 from crosswind.analysis.summary import Summary, TrialSummary
 from crosswind.stats import GUARD_TRIALS_MIN, NeedsTrials, RefusedInterval, modes
 from crosswind.text.units import count, quantity, short_names
@@ -12,7 +15,8 @@ from crosswind.text.units import count, quantity, short_names
 def cautions(summary: Summary) -> list[Caution]:
     """Return the warnings that apply to `summary`, serious ones first."""
     found = [
-        *_trials(summary), *_unknown(summary), *_rest(summary), *_repetitions(summary), *_modes(summary),
+        *_trials(summary), *_ranges(summary), *_unknown(summary), *_rest(summary),
+        *_repetitions(summary), *_modes(summary),
         *_intervals(summary), *_operations(summary), *straggler_cautions(summary),
         *setting_cautions(summary), *_loop(summary),
         *_scale(summary), *_declared(summary), *_pictures(summary),
@@ -42,11 +46,44 @@ def _trials(summary: Summary) -> list[Caution]:
     kinds = {"failed": Kind.TRIALS_FAILED, "void": Kind.TRIALS_VOID, "degraded": Kind.TRIALS_DEGRADED}
     for name, kind in kinds.items():
         if many := summary.count(name):
-            again = repeated(name) if name != "degraded" else ""
+            again = repeated(name) if name != "degraded" else _faithful_for(summary)
             found.append(caution(kind, f"{_trial_count(many)} {name}", f"{where(name)}.{again}"))
     tried = {place(trial) for trial in summary.trials if trial.row.status in ("done", "failed")}
     if pending := len({place(trial) for trial in summary.trials} - tried):
         found.append(caution(Kind.TRIALS_MISSING, f"{_trial_count(pending)} missing"))
+    return found
+
+
+def _faithful_for(summary: Summary) -> str:
+    """Return for which figures degraded trials are faithful, such as ` Faithful for P50: 20.`."""
+    many = Counter(
+        measure.label
+        for condition in summary.conditions
+        for trial in condition.trials
+        if trial.row.fidelity == "degraded"
+        for measure in faithful_for(condition, trial, summary.measures)
+    )
+    named = ", ".join(f"{label} ({trials})" for label, trials in many.items())
+    return f" Faithful all the same: {named}." if named else ""
+
+
+def _ranges(summary: Summary) -> list[Caution]:
+    """Warn of intervals that the ranges of trials widen."""
+    short = short_names(condition.name for condition in summary.conditions)
+    found = []
+    for measure in summary.measures:
+        wider = {
+            short[condition.name]: known
+            for condition in summary.conditions
+            if (known := widened(condition, measure)) is not None
+        }
+        if wider:
+            named = ", ".join(
+                f"{name}: {quantity(known.low, measure.unit)} to {quantity(known.high, measure.unit)}"
+                for name, known in wider.items()
+            )
+            title = f"The machine may have moved {measure.label}"
+            found.append(caution(Kind.RANGES_WIDEN, title, f"{named}."))
     return found
 
 

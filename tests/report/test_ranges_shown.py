@@ -1,0 +1,91 @@
+"""What readers see of ranges: figures for which a degraded trial is faithful, and those that moved."""
+
+import io
+import shutil
+
+import duckdb
+import pytest
+from rich.console import Console
+
+from crosswind.analysis.cautions.of_run import cautions
+from crosswind.analysis.moved import faithful_for, moved, widened
+from crosswind.analysis.summary import summarise
+from crosswind.report import print_table
+from crosswind.report.page import render
+from crosswind.results.reading import Results
+from synthetic import DEGRADED, write_folder
+
+
+@pytest.fixture(scope="module")
+def ranged(tmp_path_factory):
+    """Eight blocks of two conditions. A stall may have moved P99 and P99.9 of one trial, and not its P50."""
+    folder = write_folder(tmp_path_factory.mktemp("ranges") / "run", operations=400, blocks=8, conditions=2)
+    trials, metrics = folder / "trials.parquet", folder / "metrics.parquet"
+    with duckdb.connect() as database:
+        database.execute(f"create table trials as from '{trials}'")
+        database.execute(f"create table metrics as from '{metrics}'")
+        (stalled,) = database.execute(
+            "select trial from trials where condition not like '%no-%' order by 1"
+        ).fetchone()
+        database.execute(
+            "update trials set fidelity = 'degraded', fidelity_reason = 'stood still' where trial = ?",
+            [stalled],
+        )
+        database.execute(f"copy trials to '{trials}' (format parquet)")
+        low = f"if(trial = '{stalled}' and statistic in ('p99', 'p999'), value / 2, value)"
+        database.execute(
+            f"copy (select *, {low} as low, value as high from metrics) to '{metrics}' (format parquet)"
+        )
+    return folder, stalled
+
+
+def test_a_median_is_not_lost_because_a_tail_is(ranged):
+    folder, stalled = ranged
+    summary = summarise(folder)
+    condition = next(c for c in summary.conditions for t in c.trials if t.row.trial == stalled)
+    trial = next(t for t in condition.trials if t.row.trial == stalled)
+    labels = [measure.label for measure in faithful_for(condition, trial, summary.measures)]
+    assert "P50" in labels
+    assert "P95" in labels
+    assert "P99" not in labels
+    p99 = next(measure for measure in summary.measures if measure.label == "P99")
+    assert trial.ranges[p99.key].low == pytest.approx(trial.ranges[p99.key].high / 2)
+    assert [moved(condition, t, p99) for t in condition.counted] == [t is trial for t in condition.counted]
+
+
+def test_table_report_and_warning_name_the_figures(ranged):
+    folder, _ = ranged
+    stream = io.StringIO()
+    print_table(folder, Console(file=stream, width=250))
+    assert "faithful for P50, P95" in stream.getvalue()
+    page = render(Results(folder))
+    assert "Faithful for P50, P95" in page
+    assert "Without this machine" in page
+    degraded = next(caution for caution in cautions(summarise(folder)) if caution.id == "trials-degraded")
+    assert "Faithful all the same: P50 (1), P95 (1)" in degraded.text
+
+
+def test_a_warning_says_how_far_ranges_widen_an_interval(ranged, tmp_path):
+    folder, _ = ranged
+    copy = tmp_path / "run"
+    shutil.copytree(folder, copy)
+    metrics = copy / "metrics.parquet"
+    with duckdb.connect() as database:
+        database.execute(f"create table metrics as from '{metrics}'")
+        database.execute("update metrics set low = value / 4 where statistic = 'p99'")
+        database.execute(f"copy metrics to '{metrics}' (format parquet)")
+    summary = summarise(copy)
+    p99 = next(measure for measure in summary.measures if measure.label == "P99")
+    condition = summary.conditions[0]
+    wide, own = widened(condition, p99), condition.estimates[p99.key]
+    assert (wide.low, wide.high) == (pytest.approx(own.low / 4), own.high)
+    assert "ranges-widen" in [caution.id for caution in cautions(summary)]
+
+
+def test_a_folder_without_ranges_is_as_its_verdicts_say(folder):
+    summary = summarise(folder)
+    condition = next(c for c in summary.conditions if c.name == DEGRADED[0])
+    degraded = [trial for trial in condition.counted if trial.row.fidelity == "degraded"]
+    assert [faithful_for(condition, trial, summary.measures) for trial in degraded] == [[]]
+    faithful = next(trial for trial in condition.counted if trial.row.fidelity == "faithful")
+    assert faithful_for(condition, faithful, summary.measures) == summary.measures
