@@ -46,9 +46,9 @@ class Kind(Enum):
     TRIALS_DEGRADED = (
         "note",
         "These trials count, but differences as small as the ledger error, or the stall, are meaningless.",
-        "Read each trial's reason under Conditions and trials. A figure that the machine cannot have moved by "
-        "more than 1 % of its interval is faithful all the same, and the trial tables name it. Of the others, "
-        "compare large differences only.",
+        "Read each trial's reason under Conditions and trials. A figure that the machine cannot have moved "
+        "by more than 1 % of its interval is faithful all the same, and the trial tables name it. Of the "
+        "others, compare large differences only.",
     )
     RANGES_WIDEN = (
         "note",
