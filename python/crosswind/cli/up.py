@@ -63,7 +63,6 @@ def command(
     from crosswind.api.fabric import Fabric
     from crosswind.console import Console
     from crosswind.runner.interruption import Interruption
-    from crosswind.telemetry import Metrics
     from crosswind.testbed import control
     from crosswind.testbed.control import ControlServer
 
@@ -98,9 +97,10 @@ def command(
         if console:
             click.echo(f"console: {shown.enter_context(Console(net)).url}", err=True)
         if metrics is not None:
-            click.echo(
-                f"metrics: {shown.enter_context(Metrics(net.graph, net.watch(), metrics)).url}", err=True
-            )
+            from crosswind.telemetry import Metrics
+
+            served = shown.enter_context(Metrics(net.graph, net.watch(), metrics))
+            click.echo(f"metrics: {served.url}", err=True)
         click.echo("ready")
         sys.stdout.flush()
         _serve_until_stopped(net, server, interruption)
