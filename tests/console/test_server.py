@@ -7,7 +7,6 @@ import http.client
 import json
 import re
 import socket
-import statistics
 import time
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -207,7 +206,7 @@ def test_too_many_connections_are_closed_and_the_next_is_served(server: Server) 
 
 # Each request is a connection and a thread of its own, about a millisecond.
 @pytest.mark.parametrize("count", [1000, pytest.param(10_000, marks=pytest.mark.long)])
-def test_many_requests_leave_nothing_behind_and_the_last_are_as_fast_as_the_first(count: int) -> None:
+def test_many_requests_leave_nothing_behind_and_the_last_cost_no_more_than_the_first(count: int) -> None:
     server = Server(ROUTES)
     server.start()
 
@@ -218,15 +217,17 @@ def test_many_requests_leave_nothing_behind_and_the_last_are_as_fast_as_the_firs
     request = f"GET /api/words HTTP/1.0\r\nHost: 127.0.0.1:{server.port}\r\n".encode()
     allowed = request + f"Authorization: Bearer {server.token}\r\n\r\n".encode()
     seen, took_s = set(), []
+    began_s = time.process_time()
     for number in range(count):
-        began_s = time.monotonic()
         with socket.create_connection(("127.0.0.1", server.port), timeout=10) as client:
             client.sendall(request + b"\r\n" if number % 2 else allowed)
             seen.add(client.recv(4096).split(b"\r\n", 1)[0])
-        took_s.append(time.monotonic() - began_s)
+        # Of this process, server and client, for each tenth: others on this machine do not count.
+        if (number + 1) % (count // 10) == 0:
+            took_s.append(time.process_time() - began_s)
+            began_s = time.process_time()
     assert seen == {b"HTTP/1.0 200 OK", b"HTTP/1.0 401 Unauthorized"}
-    first_s, last_s = (statistics.median(part) for part in (took_s[: count // 10], took_s[-count // 10 :]))
-    assert last_s < 2 * first_s
+    assert took_s[-1] < 2 * took_s[0]
     time.sleep(0.5)
     assert descriptors() <= before + 4
     server.close()
