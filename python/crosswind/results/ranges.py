@@ -180,7 +180,8 @@ class Durations:
             return 0.0
         slice_ns = np.geomspace(min(SLICE_NS_MIN, stolen_ns), min(SLICE_NS_MAX, stolen_ns), _SLICES)
         upto = np.searchsorted(self._quiet_ns, x, side="right")
-        before = np.searchsorted(self._quiet_ns, x - slice_ns, side="right")
+        # Searched with another type, the whole array would be converted, for every `x`.
+        before = np.searchsorted(self._quiet_ns, (x - slice_ns).astype(np.int64), side="right")
         sums_ns = self._sums_ns[upto] - self._sums_ns[before]
         # An operation is hit as often as slices begin while it is under way; in an open loop those that
         # begin during a slice wait as well, and those that its queue holds up.
@@ -213,15 +214,19 @@ class _Like:
 
     def __init__(self, quiet_ns: Ints, low_ns: Ints, high_ns: Ints) -> None:
         self._quiet_ns = quiet_ns
-        below_low = np.searchsorted(quiet_ns, low_ns, side="left").astype(np.float64)
-        within = np.searchsorted(quiet_ns, high_ns, side="right") - below_low
+        by_low, by_high = np.argsort(low_ns), np.argsort(high_ns)
+        # In order, a million of them are found five times as fast.
+        below_low, below_high = np.empty(len(low_ns)), np.empty(len(low_ns))
+        below_low[by_low] = np.searchsorted(quiet_ns, low_ns[by_low], side="left")
+        below_high[by_high] = np.searchsorted(quiet_ns, high_ns[by_high], side="right")
+        within = below_high - below_low
         # The chance to be below x is (untouched ones below x - below_low) / within. Its sum and the sum of
         # its squares over all operations with x within their bounds are sums of these terms. Where no
         # untouched one is within the bounds, an operation is taken to have lasted as long as was measured.
         each = np.divide(1.0, within, out=np.zeros_like(below_low), where=within > 0)
         terms = np.stack((each, below_low * each, each**2, below_low * each**2, (below_low * each) ** 2))
-        self._entered = _Sums(low_ns, terms)
-        self._left = _Sums(high_ns, terms)
+        self._entered = _Sums(low_ns, terms, by_low)
+        self._left = _Sums(high_ns, terms, by_high)
 
     def below(self, x: float) -> tuple[float, float]:
         """Return mean and variance of the number of operations that do not exceed `x`."""
@@ -237,8 +242,7 @@ class _Like:
 class _Sums:
     """Sums of terms over all operations whose duration is at most a value."""
 
-    def __init__(self, at_ns: Ints, terms: Floats) -> None:
-        order = np.argsort(at_ns)
+    def __init__(self, at_ns: Ints, terms: Floats, order: NDArray[np.intp]) -> None:
         self._at_ns = at_ns[order]
         self._sums = np.concatenate((np.zeros((len(terms), 1)), np.cumsum(terms[:, order], axis=1)), axis=1)
 
