@@ -43,8 +43,14 @@ for number in range(200):
     ends.sendto(bytes(1000), ("b", 9))
     time.sleep(0.02 if number < 100 else 0)
 """
+DOCS = Path(__file__).parents[2] / "docs"
 UPLINK = 'crosswind_element_departed_bytes_total{link="h0->switch",place="uplink"}'
-DROPPED = 'crosswind_element_dropped_packets_total{element="h0/switch.ingress/0:police",class="real"}'
+POLICE = '{element="h0/switch.ingress/0:police",class="real"}'
+DROPPED = f"crosswind_element_dropped_packets_total{POLICE}"
+# 0 for a policer, which holds nothing back.
+INSIDE = " - ".join(
+    f"crosswind_element_{what}_bytes_total{POLICE}" for what in ("arrived", "departed", "dropped")
+)
 
 
 class Prometheus:
@@ -125,6 +131,13 @@ def address_of(process: subprocess.Popen[str]) -> str:
     raise AssertionError("".join(said))
 
 
+def queries_of_the_dashboard() -> list[str]:
+    """Return them as Grafana sends them, for all instances."""
+    board = json.loads((DOCS / "grafana" / "crosswind.json").read_text())
+    queries = [target["expr"] for panel in board["panels"] for target in panel.get("targets", [])]
+    return [query.replace("$instance", ".*").replace("$__rate_interval", "10s") for query in queries]
+
+
 def test_prometheus_answers_with_the_counters_and_gauges_of_a_network(live: Live) -> None:
     (live.folder / "network.yaml").write_text(NETWORK)
     process = live.start("up", "network.yaml", "--metrics", "0", stdin=subprocess.PIPE)
@@ -141,7 +154,10 @@ def test_prometheus_answers_with_the_counters_and_gauges_of_a_network(live: Live
             after = prometheus.await_value(UPLINK, lambda value: value >= before + 200 * 1028)
             assert after < before + 300 * 1028
             dropped = prometheus.await_value(DROPPED, lambda value: value > 0)
-            assert 50 < dropped < 100
+            assert 0 < dropped <= 100
+            prometheus.await_value(INSIDE, lambda value: value == 0)
+            bytes_of_each = f"crosswind_element_dropped_bytes_total{POLICE} / {DROPPED}"
+            prometheus.await_value(bytes_of_each, lambda value: value == 1028)
             # What the command line of an operator asks.
             rate = prometheus.await_value(f"sum(increase({UPLINK}[1m]))", lambda value: value > 0)
             assert rate > 100_000
@@ -157,16 +173,26 @@ def test_prometheus_answers_with_the_counters_and_gauges_of_a_network(live: Live
 
 
 def test_prometheus_follows_a_run(live: Live, experiment: Callable[..., str]) -> None:
-    process = live.start("run", experiment(3, "1s"), "--metrics", "0", stdin=subprocess.DEVNULL)
+    process = live.start("run", experiment(2, "1s"), "--metrics", "0", stdin=subprocess.DEVNULL)
     try:
         with scraping(address_of(process), live.folder) as prometheus:
-            assert prometheus.await_value("crosswind_run_trials", lambda value: value > 0) == 6
+            assert prometheus.await_value("crosswind_run_trials", lambda value: value > 0) == 4
             prometheus.await_value("count(crosswind_trial_info)", lambda value: value == 1)
             prometheus.await_value("crosswind_departed_packets_total", lambda value: value > 100)
             slow = 'crosswind_trial_figure_value{condition="slow",figure="P99"}'
             # Four crossings of a wire of 6 ms.
             assert prometheus.await_value(slow, lambda value: value > 0) > 0.024
-            prometheus.await_value("sum(crosswind_attempts_total)", lambda value: value >= 3)
+            prometheus.await_value("sum(crosswind_attempts_total)", lambda value: value >= 2)
+            answers = {query: prometheus.query(query) for query in queries_of_the_dashboard()}
+        # Nothing is dropped, no bucket has credit, and two trials give no interval.
+        assert {query.partition("{")[0] for query, answer in answers.items() if not answer} <= {
+            "sum by (element, class) (rate(crosswind_element_dropped_packets_total",
+            "crosswind_element_queued_bytes", "crosswind_credit_bits",
+            "crosswind_figure_low", "crosswind_figure_high",
+            # Of the moment between two trials.
+            "max by (condition) (crosswind_condition_info", "crosswind_trial_info",
+            "crosswind_run_left_seconds",
+        }  # fmt: skip
     finally:
         said, _ = process.communicate(timeout=120)
     live.check_measured(process.returncode, said)

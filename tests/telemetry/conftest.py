@@ -1,6 +1,7 @@
-"""Makes results folders as the tests of the report do."""
+"""What these tests share, and results folders as the tests of the report make them."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "report")]

@@ -6,44 +6,15 @@ import http.client
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
+from events import BEGUN, NETWORK, SO_FAR, begun, change, ended, row, step
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from crosswind.errors import CrosswindError
-from crosswind.spec.network import Link, Network
-from crosswind.stream import (
-    Change,
-    ConditionSoFar,
-    Credit,
-    Event,
-    FigureOfTrial,
-    Lateness,
-    Note,
-    Row,
-    RunBegun,
-    SoFar,
-    Stall,
-    Step,
-    Stream,
-    TrialBegun,
-    TrialEnded,
-    TrialReached,
-)
+from crosswind.stream import Credit, Event, Lateness, Note, Stall, Step, Stream, TrialReached
 from crosswind.telemetry import Metrics
 
-NETWORK = Network(
-    "graph",
-    ("h0", "h1"),
-    ("s0", "s1"),
-    tuple(
-        Link(source, target, 10**9)
-        for one, other in (("h0", "s0"), ("h1", "s1"), ("s0", "s1"))
-        for source, target in ((one, other), (other, one))
-    ),
-    {"db": "h0", "user": "h1"},
-)
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
 
@@ -95,25 +66,6 @@ def serving(waiting_max: int = 600) -> Iterator[Served]:
 def served() -> Iterator[Served]:
     with serving() as served:
         yield served
-
-
-def step(domain: int = 0, window: int = 1, **changes: Any) -> Step:
-    parts: dict[str, Any] = {
-        "rows": (), "credit": (), "changes": (), "stalls": (), "left_out": 0, "made_ns": 0,
-        "lateness": Lateness(packets=0, early=0, missed=0, max_ns=0),
-    }  # fmt: skip
-    return Step(event="step", domain=domain, at_ns=1, window_started_ns=window, **(parts | changes))
-
-
-def row(element: str, packet_class: Any = "real", **counts: int) -> Row:
-    none = dict.fromkeys(
-        ("arrived_bytes", "departed_bytes", "dropped_packets", "dropped_bytes", "queued_bytes"), 0
-    )
-    return Row(at_ns=1, element=element, packet_class=packet_class, **(none | counts))
-
-
-def change(condition: str, by: Any = "set") -> Change:
-    return Change(at_ns=1, asked_ns=1, by=by, condition=condition, places={})
 
 
 def of(samples: Samples, name: str, **labels: str) -> float | None:
@@ -239,26 +191,6 @@ def test_what_the_reader_of_events_lost_is_counted() -> None:
     assert of(samples, "steps_total") == 2
 
 
-BEGUN = RunBegun(
-    name="try", summary="", folder="/results/try", application="rpc", conditions=("none", "far"),
-    baseline="none", trials=4, ended=1,
-)  # fmt: skip
-
-
-def begun(trial: str, ended: int = 1) -> TrialBegun:
-    return TrialBegun(
-        trial=trial, attempt=2, condition="far", block=3, ended=ended, trials=4, left_s=12.5
-    )  # fmt: skip
-
-
-def ended(trial: str, status: Any = "done", fidelity: Any = "faithful") -> TrialEnded:
-    figures = (FigureOfTrial(name="P99", value=2e6, unit="ns"), FigureOfTrial(name="sent", value=7, unit="B"))
-    return TrialEnded(
-        trial=trial, attempt=2, condition="far", block=3, status=status, reason=None, fidelity=fidelity,
-        fidelity_reason=None, duration_s=1.0, figures=figures if status == "done" else (),
-    )  # fmt: skip
-
-
 def test_a_run_has_its_progress_and_its_trial(served: Served) -> None:
     samples = served.samples(
         BEGUN, Note(text="a note"), begun("t1"), TrialReached(trial="t1", step="prepared")
@@ -282,19 +214,7 @@ def test_a_run_has_its_progress_and_its_trial(served: Served) -> None:
 
 
 def test_figures_so_far_have_intervals_where_there_are_enough_trials(served: Served) -> None:
-    def condition(name: str, trials: int, value: float | None, low: float | None) -> ConditionSoFar:
-        return ConditionSoFar(
-            condition=name, trials=trials, value=value, low=low, high=low and low + 2e6,
-            needed=None if low else 3, settled=False,
-        )  # fmt: skip
-
-    samples = served.samples(
-        BEGUN,
-        SoFar(
-            figure="P99", unit="ns", better="lower", confidence=0.95, blocks=2, blocks_planned=6,
-            conditions=(condition("none", 6, 2e6, 1e6), condition("far", 1, 9e6, None)),
-        ),
-    )  # fmt: skip
+    samples = served.samples(BEGUN, SO_FAR)
     assert of(samples, "figure_value", condition="none", figure="P99", unit="s") == 2e-3
     assert of(samples, "figure_low", condition="none") == 1e-3
     assert of(samples, "figure_high", condition="none") == 3e-3
