@@ -245,7 +245,7 @@ def _faithful_for(condition: ConditionSummary, measures: list[Measure]) -> list[
     for label, degraded in many.items():
         lines.setdefault(condition.count("faithful") + degraded, []).append(label)
     return [
-        f"[green]{many} faithful for {', '.join(labels)}[/green]"
+        f"[green]{many} faithful for\n{', '.join(labels)}[/green]"
         for many, labels in sorted(lines.items(), reverse=True)
     ]
 
