@@ -45,8 +45,10 @@ demo: build
 test: build
 	@bash tests/prepare.sh
 	cargo test --workspace
-	$(BIN)/pytest --numprocesses auto --ignore tests/live
+	$(PURE) -m "not long"
 	$(LIVE) --numprocesses 2 --dist loadfile -m "not long"
+
+PURE := $(BIN)/pytest --numprocesses auto --ignore tests/live
 
 # A live test that fails is run once more, and named in the summary: a hypervisor may have taken the core away.
 LIVE := $(BIN)/pytest --reruns 1 -r aR tests/live
@@ -54,6 +56,7 @@ LIVE := $(BIN)/pytest --reruns 1 -r aR tests/live
 test-all: build
 	@bash tests/prepare.sh
 	$(MAKE) --no-print-directory floors
+	$(PURE) -m long
 	$(LIVE) -m long
 
 # The oldest versions have wheels for the oldest Python alone, 3.11; they are installed once.

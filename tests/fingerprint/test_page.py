@@ -118,6 +118,7 @@ def test_a_browser_draws_all_of_it_on_every_screen(tmp_path: Path, width: int, s
            const loaded = new Promise((done) => { frame.onload = done; });
            if (!frame.contentDocument.querySelector("footer")) await loaded;
            const view = frame.contentWindow, root = view.document.documentElement;
+           while (!view.Plotly) await new Promise((later) => setTimeout(later, 20));
            view.dispatchEvent(new Event("beforeprint"));
            view.dispatchEvent(new Event("afterprint"));
            const wide = [...root.querySelectorAll("main *")].filter((part) =>

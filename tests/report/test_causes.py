@@ -17,7 +17,7 @@ from crosswind.analysis.causes import (
     stalled_ns,
 )
 from crosswind.analysis.queueing import Queues, waited_at
-from crosswind.results.measurement import HeldRow, LoadConnection, LoadSummary, Stall
+from crosswind.results.measurement import HeldRow, LoadConnection, LoadSummary, Span
 from crosswind.results.reading import Operations, PacketRow, QueueRow, Results
 
 POLICED = "retransmission timeout after a drop at h0/switch.ingress/0:police (no-tokens)"
@@ -90,7 +90,7 @@ def test_a_held_acknowledgement_explains_what_waited_for_it_for_half_of_its_time
 
 
 def test_only_the_part_of_a_stall_within_an_operation_counts():
-    stalls = [Stall(at_ns=10, length_ns=20), Stall(at_ns=50, length_ns=100)]
+    stalls = [Span(at_ns=10, length_ns=20), Span(at_ns=50, length_ns=100)]
     assert stalled_ns(stalls, 0, 60) == 30
     assert stalled_ns(stalls, 20, 25) == 5
     assert stalled_ns(stalls, 31, 49) == 0

@@ -8,7 +8,7 @@ from crosswind.analysis.summary import summarise
 from crosswind.report.page import render
 from crosswind.results import Measurement
 from crosswind.results.host import Host, host_of
-from crosswind.results.measurement import EmulatorHost, Stall
+from crosswind.results.measurement import EmulatorHost, Span
 from crosswind.results.reading import Results
 
 MEASUREMENT = {
@@ -41,7 +41,7 @@ def test_a_trial_without_a_measurement_says_nothing_of_its_host():
 
 
 def test_the_longest_stall_is_the_canarys_gap_or_one_of_the_list_whichever_is_longer():
-    stalls = [Stall(at_ns=1, length_ns=5)]
+    stalls = [Span(at_ns=1, length_ns=5)]
     assert EmulatorHost(canary_gap_ns_max=7, stalls=stalls).longest_stall_ns == 7
     assert EmulatorHost(canary_gap_ns_max=None, stalls=stalls).longest_stall_ns == 5
     assert EmulatorHost(canary_gap_ns_max=None).longest_stall_ns is None

@@ -75,8 +75,8 @@ def test_the_report_names_it(tmp_path: Path) -> None:
     counters = monitors.with_suffix(".counters.parquet")
     with duckdb.connect() as database:
         database.execute(
-            f"copy (select 'real' as class, * replace (at_ns + {begin} as at_ns) from '{COUNTERS}') "
-            f"to '{counters}' (format parquet)"
+            "copy (select 'real' as class, 0 as dropped_packets, "
+            f"* replace (at_ns + {begin} as at_ns) from '{COUNTERS}') to '{counters}' (format parquet)"
         )
     (told,) = (caution for caution in cautions(summarise(folder)) if caution.id == "straggler")
     assert told.title == "n0 is a straggler under no-interference"
