@@ -78,14 +78,6 @@ def outcomes(case: Case) -> dict[str, Outcome]:
         durations.mean(mean),
         3.92 * float(length_ns.std()) / np.sqrt(many),
     )
-    bound_ns = int(2 * np.median(length_ns))
-    over = float((length_ns > bound_ns).mean())
-    found["share"] = Outcome(
-        over,
-        float((true_ns > bound_ns).mean()),
-        durations.share_over(bound_ns, over),
-        3.92 * np.sqrt(over * (1 - over) / many),
-    )
     rate = many / float(finished_ns.max() - begun_ns.min())
     found["throughput"] = Outcome(
         rate,
@@ -103,10 +95,14 @@ def _interval(length_ns: NDArray[np.int64], p: float) -> float:
     return float(ordered[min(high, many - 1)] - ordered[low - 1])
 
 
-def check(cases: int, steal: str) -> None:
-    """Fail where ranges of a figure cover too seldom or are too wide; print the figures."""
+def check(cases: int, steal: str, first: int = 0) -> None:
+    """Fail where ranges of a figure cover too seldom or are too wide; print the figures.
+
+    Args:
+        first: the seed of the first case.
+    """
     by_figure: defaultdict[str, list[Outcome]] = defaultdict(list)
-    for seed in range(cases):
+    for seed in range(first, first + cases):
         case = drawn_case(seed, steal)
         loop = "closed" if case.system.intended_ns is None else "open"
         for name, outcome in outcomes(case).items():
@@ -127,8 +123,8 @@ def check(cases: int, steal: str) -> None:
             line += f"{widths / needed:6.2f}  P10 {p10:.2f} P50 {p50:.2f} P90 {p90:.2f}"
         print(f"{line}  {1 / max(used, 1e-3):.2f}")
         if " " not in name:
-            # A maximum is one operation, and has no interval of which 1 % could be tolerated.
-            assert covered >= (0.94 if name == "max" else 0.95), f"{name} under steal {steal}"
+            # A maximum is one operation, and has no interval that its width could be compared with.
+            assert covered >= 0.95, f"{name} under steal {steal}"
             assert name == "max" or widths <= 3 * needed, f"{name} under steal {steal}"
 
 
@@ -142,7 +138,8 @@ def test_ranges_hold_the_undisturbed_figure_in_95_of_100_cases_and_are_at_most_3
 @pytest.mark.long
 @pytest.mark.parametrize("steal", STEAL)
 def test_so_they_do_in_2000_cases(steal: str) -> None:
-    check(2000, steal)
+    # The constants were chosen on the seeds of the 200 cases; none of these has been seen.
+    check(2000, steal, first=1_000_000)
 
 
 def test_without_a_disturbance_a_range_is_the_figure() -> None:
@@ -151,11 +148,7 @@ def test_without_a_disturbance_a_range_is_the_figure() -> None:
     open_loop = system.intended_ns is not None
     touched = Touched(begun_ns, finished_ns, Disturbances(system.window_ns), open_loop=open_loop)
     durations = Durations(touched, finished_ns - begun_ns)
-    assert [durations.quantile(0.99, 5.0), durations.mean(4.0), durations.share_over(9, 0.5)] == [
-        Range(5.0, 5.0),
-        Range(4.0, 4.0),
-        Range(0.5, 0.5),
-    ]
+    assert [durations.quantile(0.99, 5.0), durations.mean(4.0)] == [Range(5.0, 5.0), Range(4.0, 4.0)]
     assert throughput(touched, 7.0) == Range(7.0, 7.0)
 
 

@@ -113,17 +113,6 @@ class Durations:
         high = float(total + self._either_high.sum() + noise) / many
         return Range(min(low, measured), max(high, measured))
 
-    def share_over(self, bound_ns: float, measured: float) -> Range:
-        """Return the range of the share of operations that take longer than a bound."""
-        if self._touched.none:
-            return Range(measured, measured)
-        p, spread = 1 - measured, self._spread(bound_ns)
-        low = max(1 - self._most_below(bound_ns, p, spread) / self._many, 0.0)
-        if self._touched.open_loop:
-            return Range(min(low, measured), measured)
-        high = 1 - self._least_below(bound_ns, p, spread) / self._many
-        return Range(min(low, measured), max(high, measured))
-
     def _at(self, rank: float, below: Callable[[float], float]) -> float:
         """Return the value of a rank (from 0; between two values where it is no whole number)."""
         rank = min(max(rank, 0.0), self._many - 1.0)
