@@ -63,7 +63,7 @@ mod tests {
     fn packets_that_waited_at_the_same_time_are_one_span() {
         let mut lates = Lates::default();
         // The second was due first and left last; the third was due after both had left.
-        [(20, 50), (10, 60), (61, 90)].map(|(due, left)| lates.enter(due, left));
+        [(20, 50), (10, 60), (61, 90)].into_iter().for_each(|(due, left)| lates.enter(due, left));
         assert_eq!(lates.found(), [late(10, 50), late(61, 29)]);
     }
 
