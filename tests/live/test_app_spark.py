@@ -60,6 +60,7 @@ def values(folder: Path, metric: str, condition: str) -> list[float]:
     return [value for (value,) in duckdb.sql(query).fetchall()]
 
 
+@pytest.mark.long
 @needs("hdfs")
 def test_a_sort_waits_for_the_network_that_it_shuffles_through(live: Live) -> None:
     shaped = "shape: {rate: 20Mbit/s, burst: 100kB, buffer: 200kB, on: [worker0, worker1]}"

@@ -32,6 +32,7 @@ from crosswind.results.provenance import PlannedFingerprint
 from crosswind.runner.fingerprints import attach_fingerprint
 from crosswind.spec import load_experiment, resolve
 from crosswind.spec.resolved import FabricNode
+from crosswind.stream import Event, Stream
 from crosswind.testbed import TestbedError
 from crosswind.testbed.plain import plain_fabric
 
@@ -170,7 +171,7 @@ def test_a_run_keeps_a_fingerprint_of_two_seconds(live: Live, experiment: Callab
     planned = PlannedFingerprint(length_s=2.0, condition="none", between=("server", "client"))
     folder.write_provenance(before=MachineFacts(fingerprint=planned))
     for side in SIDES:
-        attach_fingerprint(resolved, folder, side, lambda _: None)
+        attach_fingerprint(resolved, folder, side, Stream[Event]())
     found = attached(folder.path)
     assert [document.between for document in found.values()] == [("server", "client")] * 2
     after = found["after"]

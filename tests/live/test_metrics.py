@@ -173,16 +173,20 @@ def test_prometheus_answers_with_the_counters_and_gauges_of_a_network(live: Live
 
 
 def test_prometheus_follows_a_run(live: Live, experiment: Callable[..., str]) -> None:
-    process = live.start("run", experiment(2, "1s"), "--metrics", "0", stdin=subprocess.DEVNULL)
+    process = live.start("run", experiment(3, "1s"), "--metrics", "0", stdin=subprocess.DEVNULL)
     try:
         with scraping(address_of(process), live.folder) as prometheus:
-            assert prometheus.await_value("crosswind_run_trials", lambda value: value > 0) == 4
+            assert prometheus.await_value("crosswind_run_trials", lambda value: value > 0) == 6
             prometheus.await_value("count(crosswind_trial_info)", lambda value: value == 1)
             prometheus.await_value("crosswind_departed_packets_total", lambda value: value > 100)
             slow = 'crosswind_trial_figure_value{condition="slow",figure="P99"}'
             # Four crossings of a wire of 6 ms.
             assert prometheus.await_value(slow, lambda value: value > 0) > 0.024
             prometheus.await_value("sum(crosswind_attempts_total)", lambda value: value >= 2)
+            # A rate needs two scrapes of one trial.
+            prometheus.await_value(
+                "sum(rate(crosswind_departed_packets_total[10s]))", lambda value: value > 0
+            )
             answers = {query: prometheus.query(query) for query in queries_of_the_dashboard()}
         # Nothing is dropped, no bucket has credit, and two trials give no interval.
         assert {query.partition("{")[0] for query, answer in answers.items() if not answer} <= {

@@ -182,7 +182,10 @@ class Results:
         metrics: dict[str, list[tuple[str | None, str, str, float]]] = {}
         if not (self.path / "metrics.parquet").exists():
             return metrics
-        for trial, *row in self._rows("metrics.parquet", "trial, node, metric, statistic, value"):
+        for trial, *row in self._rows(
+            "metrics.parquet",
+            "trial::varchar, node::varchar, metric::varchar, statistic::varchar, value::double",
+        ):
             if row[3] is not None:
                 metrics.setdefault(trial, []).append((row[0], row[1], row[2], row[3]))
         return metrics
@@ -201,7 +204,10 @@ class Results:
         if ("low",) not in columns:
             return {}
         # A metric of several nodes has a range where each of them has one.
-        rows = self._rows("metrics.parquet", "trial, metric, statistic, low, high, value")
+        typed = (
+            "trial::varchar, metric::varchar, statistic::varchar, low::double, high::double, value::double"
+        )
+        rows = self._rows("metrics.parquet", typed)
         ranges: dict[str, dict[tuple[str, str], tuple[float, float]]] = {}
         unknown = set()
         for trial, metric, statistic, low, high, value in rows:
@@ -220,7 +226,7 @@ class Results:
         """(metric, statistic) -> unit, of everything that some trial stored."""
         if not (self.path / "metrics.parquet").exists():
             return {}
-        rows = self._rows("metrics.parquet", "distinct metric, statistic, unit")
+        rows = self._rows("metrics.parquet", "distinct metric::varchar, statistic::varchar, unit::varchar")
         return {(metric, statistic): unit for metric, statistic, unit in rows}
 
     def operations(self, trial: str) -> Operations | None:
