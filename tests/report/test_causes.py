@@ -83,10 +83,16 @@ def held(at_ms, held_ms, node="server"):
 
 
 def test_a_held_acknowledgement_explains_what_waited_for_it_for_half_of_its_time():
-    assert held_cause([held(41, 40)], 45 * MS) == "delayed acknowledgement by server"
-    assert held_cause([held(41, 40), held(82, 40)], 150 * MS) == "delayed acknowledgement by server"
-    assert held_cause([held(41, 40)], 250 * MS) is None
-    assert held_cause([], 250 * MS) is None
+    assert held_cause([held(41, 40)], [], 45 * MS) == "delayed acknowledgement by server"
+    assert held_cause([held(41, 40), held(82, 40)], [], 150 * MS) == "delayed acknowledgement by server"
+    assert held_cause([held(41, 40)], [], 250 * MS) is None
+    assert held_cause([], [], 250 * MS) is None
+
+
+def test_an_acknowledgement_that_waited_for_a_stalled_emulator_was_not_held_back():
+    stall = Span(at_ns=10 * MS, length_ns=300 * MS)
+    assert held_cause([held(311, 305)], [stall], 500 * MS) is None
+    assert held_cause([held(311, 305)], [stall], 10 * MS) == "delayed acknowledgement by server"
 
 
 def test_only_the_part_of_a_stall_within_an_operation_counts():

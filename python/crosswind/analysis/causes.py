@@ -133,7 +133,7 @@ class _Causes:
         if pairs is None:
             return UNMATCHED
         return (
-            held_cause(_meanwhile(self._held, pairs, begin, end), end - begin)
+            held_cause(_meanwhile(self._held, pairs, begin, end), self._stalls, end - begin)
             or packet_cause(
                 _meanwhile(self._retransmissions, pairs, begin, end),
                 _meanwhile(self._drops, pairs, begin, end),
@@ -151,11 +151,15 @@ def stalled_ns(stalls: Iterable[Span], begin_ns: int, end_ns: int) -> int:
     return sum(part for part in parts if part > 0)
 
 
-def held_cause(held: Sequence[HeldRow], length_ns: int) -> str | None:
-    """Return whose acknowledgements kept an operation waiting, if that was half of its time or more."""
-    if 2 * sum(row.held_ns for row in held) < length_ns:
+def held_cause(held: Sequence[HeldRow], stalls: Sequence[Span], length_ns: int) -> str | None:
+    """Return whose acknowledgements kept an operation waiting, if that was half of its time or more.
+
+    While the emulator stalls, an acknowledgement waits for it and looks as if its node held it back.
+    """
+    waits_ns = [row.held_ns - stalled_ns(stalls, row.at_ns - row.held_ns, row.at_ns) for row in held]
+    if not held or 2 * sum(waits_ns) < length_ns:
         return None
-    return f"delayed acknowledgement by {max(held, key=lambda row: row.held_ns).node}"
+    return f"delayed acknowledgement by {held[waits_ns.index(max(waits_ns))].node}"
 
 
 def packet_cause(
