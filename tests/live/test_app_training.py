@@ -47,6 +47,7 @@ def write(live: Live, steps: int, repeat: int) -> None:
     (live.folder / "training.yaml").write_text(EXPERIMENT.format(width=WIDTH, steps=steps, repeat=repeat))
 
 
+@pytest.mark.long
 def test_a_token_bucket_makes_steps_as_long_as_the_gradients_take_to_pass_it(live: Live) -> None:
     write(live, steps=10, repeat=1)
     live.measured("training.yaml", timeout_s=400)

@@ -95,6 +95,7 @@ def test_a_bucket_makes_answers_wait(live: Live) -> None:
     assert latency["none"] < latency["bucket"]
 
 
+@pytest.mark.long
 def test_a_bucket_makes_messages_wait(live: Live) -> None:
     # 3000 messages of 1000 bytes a second are 25 Mbit/s with their headers: more than the bucket, whose queue
     # fills to its 100 ms on the way there.

@@ -374,6 +374,7 @@ def test_axe_finds_nothing_serious_in_a_page_that_is_up(opened: tuple[Live, str,
     assert findings(page, url, "document.querySelectorAll('#charts canvas').length >= 7") == []
 
 
+@pytest.mark.long
 @needs_chromium
 @AXE
 def test_axe_finds_nothing_serious_in_a_run_and_its_replay(

@@ -43,6 +43,7 @@ def behind_a_wall(what: str) -> Iterator[list[str]]:
         yield ["fingerprint", "--near", near, "--far", far, "--to", ends.far.address, *SHORT]
 
 
+@pytest.mark.long
 def test_where_udp_is_dropped_what_tcp_measured_is_kept(live: Live) -> None:
     with behind_a_wall("udp dport 7080") as command:
         status, said = live.run(*command, timeout_s=180)

@@ -96,6 +96,7 @@ def test_a_burst_whose_sender_stalled_is_measured_again_and_the_bucket_is_right(
     assert found.refill_bps.value == pytest.approx(LOW_BPS, rel=0.05)
 
 
+@pytest.mark.long
 def test_a_sender_that_stalls_every_time_is_refused_with_what_would_help(
     live: Live, measured: partial[TrafficTrace]
 ) -> None:

@@ -79,6 +79,7 @@ def answered(request: Request, folder: Path, within_s: float = 30) -> dict[str, 
             time.sleep(0.1)
 
 
+@pytest.mark.long
 def test_jaeger_shows_the_trials_of_a_run(live: Live) -> None:
     (live.folder / "live.yaml").write_text(EXPERIMENT)
     with jaeger(live.folder) as (taking, showing):
