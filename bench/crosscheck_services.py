@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.figures import Figure, Skipped, figure, skipped
-from crosswind.app import Application, Outcome, Stage
+from crosswind.app import Application, LoadOutcome, Stage
 from crosswind.app.memcached import Memcached, MemcachedParameters
 from crosswind.app.memcached.application import CLIENT, PORT, SERVER
 from crosswind.app.requirements import DebianPackages
@@ -134,7 +134,7 @@ def _in_turns(both: Callable[[Stage], dict[str, Seen]], rounds: int, delay_ns: i
     return seen
 
 
-def _loaded(application: Application, stage: Stage) -> Outcome:
+def _loaded(application: Application, stage: Stage) -> LoadOutcome:
     """Run the application's load to its end."""
     load = application.load(stage)
     load.await_measured_phase()
@@ -144,7 +144,7 @@ def _loaded(application: Application, stage: Stage) -> Outcome:
     return load.outcome()
 
 
-def _seen(outcome: Outcome) -> Seen:
+def _seen(outcome: LoadOutcome) -> Seen:
     """Return the figures of the single operations."""
     assert outcome.operations is not None
     with outcome.operations.open(newline="") as file:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crosswind.analysis.cautions.catalogue import Kind
+from crosswind.analysis.cautions.catalogue import CautionKind
 from reference_pages import markdown
 
 _INTRODUCTION = """\
@@ -20,7 +20,7 @@ def page() -> str:
     """Return the page."""
     parts = []
     for level, title in _LEVELS.items():
-        kinds = sorted((kind for kind in Kind if kind.level == level), key=lambda kind: kind.id)
+        kinds = sorted((kind for kind in CautionKind if kind.level == level), key=lambda kind: kind.id)
         rows = [[f"`{kind.id}`", kind.meaning, kind.remedy] for kind in kinds]
         parts += [f"## {title}", markdown.table(["id", "meaning", "remedy"], rows)]
     return markdown.page("Warnings", "python/crosswind/analysis/cautions/catalogue.py", _INTRODUCTION, *parts)

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from crosswind.analysis.osmef.runs import read_osmef
-from crosswind.analysis.osmef.table import PublishedRow, Row, Scenario, osmef_table
+from crosswind.analysis.osmef.table import OsmefRow, PublishedRow, Scenario, osmef_table
 from crosswind.cli._main import run
 from crosswind.stats import Interval, NeedsTrials, PerTrial, Refused, RefusedInterval, matched_guard
 
@@ -91,7 +91,7 @@ def scenarios(folder: Path) -> dict[str, Scenario]:
     return {scenario.name: scenario for scenario in osmef_table("", read_osmef(folder)).scenarios}
 
 
-def row(scenario: Scenario, connections: int) -> Row:
+def row(scenario: Scenario, connections: int) -> OsmefRow:
     return next(row for row in scenario.rows if row.connections == connections)
 
 

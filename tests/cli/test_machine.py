@@ -12,7 +12,7 @@ from crosswind.cli._finish import finish
 from crosswind.cli._machine import MachineRefused, NoRoomLeft, refused_by_machine, require_writable
 from crosswind.cli._main import run
 from crosswind.errors import Exit
-from crosswind.runner.outcome import Outcome
+from crosswind.runner.outcome import RunOutcome
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ except MemoryError as error:
 
 
 def test_a_run_without_room_for_its_first_table_ends_with_why(tmp_path: Path, capsys) -> None:
-    outcome = Outcome(tmp_path, Exit.TRIALS, [f"{tmp_path}: no room left for the tables"])
+    outcome = RunOutcome(tmp_path, Exit.TRIALS, [f"{tmp_path}: no room left for the tables"])
     assert finish(outcome) == Exit.TRIALS
     said = capsys.readouterr()
     assert "no room left for the tables" in said.err

@@ -9,7 +9,7 @@ import pytest
 from crosswind.doctor import Calibration, Machine, check_against
 from crosswind.doctor.calibration import DelayCheck, RateCheck
 from crosswind.spec import Resolved
-from crosswind.spec.buffer import Room
+from crosswind.spec.buffer import BufferSize
 from crosswind.spec.network import Network, star_links
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
@@ -51,7 +51,7 @@ def calibration(**changes: Any) -> Calibration:
 
 def star(rate_bps: int | None = 1_000_000_000, delay_ns: int = 50_000) -> dict[str, Any]:
     """Return the resolved topology of two nodes around a switch."""
-    links = star_links(["h0", "h1"], rate_bps, delay_ns, Room(size_bytes=50_000))
+    links = star_links(["h0", "h1"], rate_bps, delay_ns, BufferSize(size_bytes=50_000))
     nodes = {"server": "h0", "client": "h1"}
     network = Network("star", ("h0", "h1"), ("switch",), tuple(links), nodes)
     return network.resolved(1.0).as_json()

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from crosswind.fingerprint.regime.points import Point
-from crosswind.fingerprint.regime.record import Sitting, SittingBegin
+from crosswind.fingerprint.regime.points import RegimePoint
+from crosswind.fingerprint.regime.record import RegimeSitting, SittingBegin
 
 S = 1_000_000_000
 
 
 def point(
     begin_ns: int, length_s: int, payload_bytes: int, retransmits: int = 0, steal_s: float = 0.0
-) -> Point:
+) -> RegimePoint:
     """Return a point that both ends spent some CPU time on."""
-    return Point(
+    return RegimePoint(
         begin_ns=begin_ns,
         end_ns=begin_ns + length_s * S,
         payload_bytes=payload_bytes,
@@ -25,7 +25,7 @@ def point(
     )
 
 
-def sitting(points: list[Point], gap_s: float | None = None, ended: str | None = None) -> Sitting:
+def sitting(points: list[RegimePoint], gap_s: float | None = None, ended: str | None = None) -> RegimeSitting:
     """Return a sitting with these points."""
     begin = SittingBegin(began="", boot="boot", monotonic_ns=0, at_ns=0, gap_s=gap_s)
-    return Sitting(begin, tuple(points), ended)
+    return RegimeSitting(begin, tuple(points), ended)

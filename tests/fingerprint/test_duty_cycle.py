@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from crosswind.fingerprint.measure import duty_cycle as module
 from crosswind.fingerprint.measure.duty_cycle import duty_cycle, refuse_interrupted, sampled
 from crosswind.fingerprint.measure.ends import End, Ends
-from crosswind.fingerprint.measure.packets import Interrupted, Report
+from crosswind.fingerprint.measure.packets import EndsReport, EndStalled
 from crosswind.probe.flood import Flood
 
 GAPS_NS = st.lists(st.integers(1, 40_000_000), min_size=2, max_size=60)
@@ -46,7 +46,7 @@ ENDS = Ends(
     tool="traffic",
     ours=True,
 )
-REPORT = Report(latest_ns=49_000_000, lasted_ns=1_000_000_000)
+REPORT = EndsReport(latest_ns=49_000_000, lasted_ns=1_000_000_000)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ REPORT = Report(latest_ns=49_000_000, lasted_ns=1_000_000_000)
 def test_a_burst_that_either_end_interrupted_is_refused(said: dict[str, int], words: str) -> None:
     whole = flood(0, [0, *[10_000_000] * 100])
     refuse_interrupted(ENDS, whole, REPORT)
-    with pytest.raises(Interrupted, match=words):
+    with pytest.raises(EndStalled, match=words):
         refuse_interrupted(ENDS, whole, REPORT.model_copy(update=said))
 
 
@@ -78,12 +78,12 @@ def test_an_interrupted_burst_is_repeated_only_where_no_bucket_remembers_it(
 
     def interrupted(*_: Any) -> list[Flood]:
         if len(made) <= stalls:
-            raise Interrupted("the sender stalled")
+            raise EndStalled("the sender stalled")
         return [flood(0, [10_000_000] * 50)]
 
     monkeypatch.setattr(module, "_floods", interrupted)
     stalls = 5
-    with pytest.raises(Interrupted, match=words):
+    with pytest.raises(EndStalled, match=words):
         duty_cycle(network, 8e6, [1.0], 0.0, 0.05, spend=spent.append)
     assert (len(made), spent) == (tries, [1_000_000] * tries)
     made.clear()

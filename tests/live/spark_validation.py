@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 from jobs.job import NotValid
-from jobs.sorted_text import Lines, check_sorted
+from jobs.sorted_text import LinesDigest, check_sorted
 
 OUTPUTS = {
     "sorted": ("abb", "def"),
@@ -26,7 +26,7 @@ OUTPUTS = {
 
 def main() -> None:
     spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-    expected = Lines(6, sum(crc32(line.encode()) for line in "abbdef"))
+    expected = LinesDigest(6, sum(crc32(line.encode()) for line in "abbdef"))
     for name, files in OUTPUTS.items():
         folder = Path(sys.argv[1]) / name.replace(" ", "-")
         folder.mkdir()

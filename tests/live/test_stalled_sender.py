@@ -18,7 +18,7 @@ from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.fingerprint.bucket.token_bucket import identify
 from crosswind.fingerprint.measure.duty_cycle import duty_cycle
 from crosswind.fingerprint.measure.own_ends import own_fabric
-from crosswind.fingerprint.measure.packets import Interrupted
+from crosswind.fingerprint.measure.packets import EndStalled
 from crosswind.testbed.plain import plain_fabric
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def test_a_burst_whose_sender_stalled_is_measured_again_and_the_bucket_is_right(
     try:
         with stalls(live, 1) as stopped:
             trace = measured()
-    except Interrupted as error:
+    except EndStalled as error:
         pytest.skip(f"SKIPPED: this machine is too busy: {error}")
     assert len(stopped) == 1
     found = identify(trace)
@@ -100,6 +100,6 @@ def test_a_burst_whose_sender_stalled_is_measured_again_and_the_bucket_is_right(
 def test_a_sender_that_stalls_every_time_is_refused_with_what_would_help(
     live: Live, measured: partial[TrafficTrace]
 ) -> None:
-    with stalls(live, 5) as stopped, pytest.raises(Interrupted, match=r"stalled.*5 times.*less busy"):
+    with stalls(live, 5) as stopped, pytest.raises(EndStalled, match=r"stalled.*5 times.*less busy"):
         measured()
     assert len(stopped) >= 1

@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from crosswind.spec.buffer import Room
+from crosswind.spec.buffer import BufferSize
 from crosswind.spec.network import star_links
 
 BASE = "icpe23/no-interference"
@@ -36,7 +36,7 @@ STATISTICS = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 MS = 1_000_000
 STAR = [
     link.resolved(1.0).as_json()
-    for link in star_links(["h0", "h1", "h2", "h3"], 10**9, 2000, Room(size_bytes=52_428))
+    for link in star_links(["h0", "h1", "h2", "h3"], 10**9, 2000, BufferSize(size_bytes=52_428))
 ]
 CLIENT, SERVER = "10.77.0.4", "10.77.0.1:5432"
 

@@ -17,7 +17,7 @@ from crosswind.analysis.causes import (
     stalled_ns,
 )
 from crosswind.analysis.queueing import Queues, waited_at
-from crosswind.results.measurement import HeldRow, LoadConnection, LoadSummary, Span
+from crosswind.results.measurement import HeldRow, LoadConnection, Span, StoredLoad
 from crosswind.results.reading import Operations, PacketRow, QueueRow, Results
 
 POLICED = "retransmission timeout after a drop at h0/switch.ingress/0:police (no-tokens)"
@@ -194,7 +194,7 @@ def test_a_connection_made_again_has_both_addresses(folder):
     rows = [LoadConnection(connection=0, local=f"10.77.0.4:{port}", remote=SERVER) for port in (40001, 40002)]
     measurement = Results(folder).measurement(next(Results(folder).path.glob("monitors/*.json")).stem)
     assert measurement is not None
-    again = measurement.model_copy(update={"load": LoadSummary(connections=rows)})
+    again = measurement.model_copy(update={"load": StoredLoad(connections=rows)})
     assert len(connection_ends(again)[0]) == 2
     assert connection_ends(None) == {}
 

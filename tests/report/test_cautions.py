@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
-from crosswind.analysis.cautions.catalogue import Kind
+from crosswind.analysis.cautions.catalogue import CautionKind
 from crosswind.analysis.cautions.of_run import cautions
 from crosswind.analysis.generator import generator
 from crosswind.analysis.summary import summarise
@@ -36,7 +36,7 @@ def together(*parts):
 
 
 def test_ids_are_words_with_hyphens_and_every_kind_says_what_to_try():
-    for kind in Kind:
+    for kind in CautionKind:
         assert re.fullmatch(r"[a-z]+(-[a-z]+)*", kind.id)
         assert kind.level in ("serious", "note")
         assert kind.meaning.endswith(".")
@@ -44,7 +44,7 @@ def test_ids_are_words_with_hyphens_and_every_kind_says_what_to_try():
 
 
 def test_ids_that_scripts_may_rely_on_are_still_there():
-    assert {kind.id for kind in Kind} >= {
+    assert {kind.id for kind in CautionKind} >= {
         "closed-loop", "writes-unconfirmed", "one-session", "bimodal", "trials-void", "mixed-machines",
         "generator-saturated", "too-few-trials", "staggered-windows", "tcp-defaults-differ",
     }  # fmt: skip

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crosswind.analysis.published import PublishedRow, published_figures
+from crosswind.analysis.published import PublishedComparison, published_figures
 from crosswind.analysis.summary import summarise
 from crosswind.cli._main import run
 from crosswind.report import write_report
@@ -34,7 +34,7 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return with_published(folder, resolved_published("icpe23-ycsb-b", list(CONDITIONS)[:3]))
 
 
-def rows_of(folder: Path) -> dict[tuple[str, str, str], PublishedRow]:
+def rows_of(folder: Path) -> dict[tuple[str, str, str], PublishedComparison]:
     results = Results(folder)
     figures = published_figures(summarise(results), results)
     assert figures is not None

@@ -16,7 +16,7 @@ from crosswind.runner.budgets import Budgets
 from crosswind.runner.preflight import application_of
 from crosswind.spec import FabricSpec, Resolved, load_experiment, resolve
 from crosswind.stream import Event, Stream
-from crosswind.testbed import Files, Hello, WorkFolder
+from crosswind.testbed import FabricFiles, Hello, WorkFolder
 
 
 class Asked(Exception):
@@ -66,7 +66,7 @@ def test_a_trial_has_the_domains_that_are_declared_or_that_the_machine_can_spare
                 application,
                 work=work,
                 logs=tmp_path,
-                files=Files(),
+                files=FabricFiles(),
                 named={},
                 budgets=Budgets.of(found, tmp_path),
                 on_step=lambda _: None,

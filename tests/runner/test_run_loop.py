@@ -21,7 +21,7 @@ from crosswind.runner import runs, sitting
 from crosswind.runner.attempt import planned_row
 from crosswind.runner.growth import unsettled
 from crosswind.runner.interruption import Interrupted
-from crosswind.runner.outcome import Outcome
+from crosswind.runner.outcome import RunOutcome
 from crosswind.spec.resolved import Resolved, Selection
 from crosswind.stream import Event, Note, RunEnded, SoFar, Stream, TrialBegun, TrialEnded
 
@@ -79,7 +79,7 @@ def work_folder() -> AbstractContextManager[None]:
 @pytest.fixture
 def play(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Callable[..., tuple[Outcome, list[tuple[str, str]]]]:
+) -> Callable[..., tuple[RunOutcome, list[tuple[str, str]]]]:
     """Return a function that runs two conditions by a script; it returns outcome and (trial, end) rows."""
     monkeypatch.setattr(sitting, "Attempt", PlayedAttempt)
     monkeypatch.setattr(sitting, "WorkFolder", work_folder)
@@ -101,7 +101,7 @@ def play(
         stream: Stream[Event] | None = None,
         report: Callable[[Path], object] = lambda folder: None,
         **limits: Any,
-    ) -> tuple[Outcome, list[tuple[str, str]]]:
+    ) -> tuple[RunOutcome, list[tuple[str, str]]]:
         resolved = {
             "schema": 2,
             "name": "played",
@@ -134,7 +134,7 @@ def play(
     return run
 
 
-Play = Callable[..., tuple[Outcome, list[tuple[str, str]]]]
+Play = Callable[..., tuple[RunOutcome, list[tuple[str, str]]]]
 
 
 def test_every_trial_is_tried_once_when_all_goes_well(play: Play) -> None:

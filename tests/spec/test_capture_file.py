@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crosswind.spec.capture_file import CapturedPacket, CaptureError, read_capture
-from crosswind.spec.interference import Replay
+from crosswind.spec.interference import ReplayedCapture
 from crosswind.spec.link_types import LINK_TYPES
 from crosswind.spec.replay import replayed
 
@@ -181,12 +181,12 @@ def test_a_replay_has_gaps_and_sizes_and_one_mean_gap_between_rounds(tmp_path: P
     frame = ethernet(ipv4(100))
     file.write_bytes(pcap([(9, 0, frame), (9, 10, frame), (9, 40, ethernet(ipv4(3100)))]))
     # 40 us in two gaps: 20 us on average. 3100 bytes are 1500, 1500 and 100.
-    found = replayed(Replay(file=str(file)), mtu_bytes=1500, scale=1)
+    found = replayed(ReplayedCapture(file=str(file)), mtu_bytes=1500, scale=1)
     assert found.as_json() == {
         "packets": [[20_000, 100], [10_000, 100], [30_000, 1500], [0, 1500], [0, 100]],
         "repeat": True,
     }
-    once = replayed(Replay(file=str(file), repeat=False), mtu_bytes=1500, scale=0.1)
+    once = replayed(ReplayedCapture(file=str(file), repeat=False), mtu_bytes=1500, scale=0.1)
     assert [gap_ns for gap_ns, _ in once.packets] == [0, 100_000, 300_000, 0, 0]
 
 
@@ -194,4 +194,4 @@ def test_one_instant_cannot_repeat(tmp_path: Path) -> None:
     file = tmp_path / "x.pcap"
     file.write_bytes(pcap([(9, 0, ethernet(ipv4(100)))]))
     with pytest.raises(CaptureError, match=r"x\.pcap: all its packets have the same time"):
-        replayed(Replay(file=str(file)), mtu_bytes=1500, scale=1)
+        replayed(ReplayedCapture(file=str(file)), mtu_bytes=1500, scale=1)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from crosswind.spec import SpecErrors, resolve
-from crosswind.spec.factor import Range
+from crosswind.spec.factor import LevelRange
 from crosswind.spec.level import read_level
 from crosswind.spec.load import parse_experiment
 
@@ -87,7 +87,7 @@ def test_a_range_keeps_its_ends_and_rounds_what_lies_between(written: str, texts
     [("1Gbit/s", "4Gbit/s", "2.5Gbit/s"), ("15kB", "64KiB", "40.3kB"), ("0%", "5%", "2.5%"), (1, 9, "5")],
 )
 def test_a_range_of_any_quantity_has_levels_in_units_that_suit(begin, end, middle: str) -> None:
-    read = Range.model_validate({"from": begin, "to": end, "levels": 3})
+    read = LevelRange.model_validate({"from": begin, "to": end, "levels": 3})
     assert read.levels()[1].text == middle
 
 

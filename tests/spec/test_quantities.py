@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crosswind.spec import quantities
-from crosswind.spec.buffer import Room, read_room, read_room_or_unlimited
+from crosswind.spec.buffer import BufferSize, read_buffer_size, read_buffer_size_or_unlimited
 from crosswind.spec.quantities import RATE, SIZE, TIME, Dimension, Intensity, QuantityError
 
 
@@ -73,11 +73,11 @@ def test_dscps_have_names_and_numbers() -> None:
         (TIME.read, "5m", "write 5min"),
         (TIME.read, "5 µs", "write 5us"),
         (SIZE.read_positive, "0B", "is zero"),
-        (read_room_or_unlimited, 5, '"5" has no unit; write 5kB'),
-        (read_room, "0packets", '"0packets" is zero; a buffer must hold a packet'),
-        (read_room, "5", "or packets such as 1000packets, or a time such as 5ms"),
-        (read_room, "0ms", "is zero"),
-        (read_room, "unlimited", '"unlimited" is not a size'),
+        (read_buffer_size_or_unlimited, 5, '"5" has no unit; write 5kB'),
+        (read_buffer_size, "0packets", '"0packets" is zero; a buffer must hold a packet'),
+        (read_buffer_size, "5", "or packets such as 1000packets, or a time such as 5ms"),
+        (read_buffer_size, "0ms", "is zero"),
+        (read_buffer_size, "unlimited", '"unlimited" is not a size'),
         (quantities.read_share, 5, '"5" has no unit; write 5%'),
         (quantities.read_share, 0.95, '"0.95" has no unit; write 95% or 0.95%'),
         (quantities.read_share, "101%", "outside 0% to 100%"),
@@ -96,11 +96,11 @@ def test_what_is_refused_names_value_and_remedy(read, value, message) -> None:
 
 
 def test_a_buffer_is_what_its_unit_says() -> None:
-    assert read_room("512KiB") == Room(size_bytes=524_288)
-    assert read_room("1000packets") == read_room("1000 packets") == Room(packets=1000)
-    assert read_room("1 packet") == Room(packets=1)
-    assert read_room("2.5ms") == Room(time_ns=2_500_000)
-    assert read_room_or_unlimited("unlimited") == Room()
+    assert read_buffer_size("512KiB") == BufferSize(size_bytes=524_288)
+    assert read_buffer_size("1000packets") == read_buffer_size("1000 packets") == BufferSize(packets=1000)
+    assert read_buffer_size("1 packet") == BufferSize(packets=1)
+    assert read_buffer_size("2.5ms") == BufferSize(time_ns=2_500_000)
+    assert read_buffer_size_or_unlimited("unlimited") == BufferSize()
 
 
 def test_an_intensity_is_a_rate_or_a_share_of_the_uplink() -> None:
@@ -141,8 +141,8 @@ READERS = st.sampled_from(
         quantities.read_intensity,
         quantities.read_dscp,
         quantities.read_operations_per_second,
-        read_room,
-        read_room_or_unlimited,
+        read_buffer_size,
+        read_buffer_size_or_unlimited,
         TIME.read,
         TIME.read_positive,
         SIZE.read_positive,

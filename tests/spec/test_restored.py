@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from crosswind.spec.base import Reading, SpecModel
+from crosswind.spec.base import ReadingContext, SpecModel
 from crosswind.spec.named_file import NamedFile, named_file, named_files
 from crosswind.spec.quantities import PositiveDuration
 from crosswind.spec.restored import restored
@@ -38,7 +38,7 @@ def read() -> Whole:
         "listed": [{"count": 2}, None],
         "trace": "a.txt",
     }
-    return Whole.model_validate(data, context=Reading(lambda _: b"content", lambda _: []))
+    return Whole.model_validate(data, context=ReadingContext(lambda _: b"content", lambda _: []))
 
 
 def test_nested_models_unions_and_named_files_come_back() -> None:

@@ -20,7 +20,7 @@ from crosswind.cli._main import run
 from crosswind.results import Journal, TrialRow, write_tables
 from crosswind.results.reading import Results
 from crosswind.telemetry import trace_of
-from crosswind.telemetry.otlp import EVENTS_MAX, Span, SpanEvent, line_of
+from crosswind.telemetry.otlp import EVENTS_MAX, SpanEvent, TraceSpan, line_of
 from synthetic import DEGRADED, FAILED, VOID, write_folder
 
 S = 10**9
@@ -214,7 +214,7 @@ def test_an_attempt_whose_process_was_killed_ends_where_it_was_last_seen(tmp_pat
 def test_of_many_events_the_first_are_kept_and_the_others_counted() -> None:
     events = [SpanEvent(at, "stall") for at in range(EVENTS_MAX + 5, 0, -1)]
     (span,) = read(
-        line_of([Span(b"t" * 16, b"s" * 8, "trial", 1, 2, events=events)], {"service.name": "crosswind"})
+        line_of([TraceSpan(b"t" * 16, b"s" * 8, "trial", 1, 2, events=events)], {"service.name": "crosswind"})
     )
     assert [event.time_unix_nano for event in span.events] == [*range(1, EVENTS_MAX + 1)]
     assert span.dropped_events_count == 5
@@ -223,7 +223,7 @@ def test_of_many_events_the_first_are_kept_and_the_others_counted() -> None:
 def test_every_kind_of_value_is_read_back() -> None:
     values = {"text": 'a "b"\n\u00fc', "yes": True, "no": False, "large": 2**62, "less": -1, "share": 0.1}
     (span,) = read(
-        line_of([Span(b"t" * 16, b"s" * 8, "x", 1, 2, attributes=values)], {"service.name": "crosswind"})
+        line_of([TraceSpan(b"t" * 16, b"s" * 8, "x", 1, 2, attributes=values)], {"service.name": "crosswind"})
     )
     found = attributes(span)
     assert found == values

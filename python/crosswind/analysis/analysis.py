@@ -73,7 +73,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Group:
+class SampleGroup:
     """One group of samples."""
 
     name: str
@@ -114,7 +114,7 @@ class Analysis:
     pooled: bool
     within: float
     confidence: float
-    groups: list[Group]
+    groups: list[SampleGroup]
     overall: KruskalWallis | None  # of three or more groups
     comparisons: list[Comparison]
     left_out: int  # planned trials of a run that are in none of the figures
@@ -164,7 +164,7 @@ def _analysis(
     samples: Samples,
     question: Question,
     each: Each | None,
-    groups: list[Group],
+    groups: list[SampleGroup],
     overall: KruskalWallis | None,
     comparisons: list[Comparison],
 ) -> Analysis:
@@ -257,12 +257,14 @@ def _check_shares(samples: Samples, group: int, each: str, trials: Sequence[NDAr
         )
 
 
-def _group(name: str, rows: int, trials: PerTrial, question: Question, seen: Guard | None) -> Group:
+def _group(name: str, rows: int, trials: PerTrial, question: Question, seen: Guard | None) -> SampleGroup:
     refused = seen is not None and seen.refused
     estimates = {p: guarded_interval(trials, p, seen, question.confidence) for p in question.quantiles}
     repetitions = None if refused else _repetitions(trials, question)
     fewer = () if refused else _fewer(trials, question.confidence)
-    return Group(name, rows, trials, dict(estimates), _variation(trials.values), seen, repetitions, fewer)
+    return SampleGroup(
+        name, rows, trials, dict(estimates), _variation(trials.values), seen, repetitions, fewer
+    )
 
 
 def _fewer(trials: PerTrial, confidence: float) -> tuple[FewerTrials, ...]:
@@ -271,9 +273,9 @@ def _fewer(trials: PerTrial, confidence: float) -> tuple[FewerTrials, ...]:
     return tuple(fewer_trials(trials.values, few, confidence=confidence) for few in FEW)
 
 
-def _pooled(name: str, values: NDArray[np.float64], question: Question) -> Group:
+def _pooled(name: str, values: NDArray[np.float64], question: Question) -> SampleGroup:
     found = dict(zip(question.quantiles, quantiles(values, question.quantiles), strict=True))
-    return Group(name, values.size, None, dict(found), _variation(values), None, None, ())
+    return SampleGroup(name, values.size, None, dict(found), _variation(values), None, None, ())
 
 
 def _variation(values: Sequence[float] | NDArray[np.float64]) -> float | None:
@@ -292,7 +294,7 @@ def _repetitions(trials: PerTrial, question: Question) -> Confirm | None:
         return None
 
 
-def _baseline(groups: list[Group], name: str | None) -> Group:
+def _baseline(groups: list[SampleGroup], name: str | None) -> SampleGroup:
     if name is None:
         return groups[0]
     for group in groups:
@@ -303,12 +305,12 @@ def _baseline(groups: list[Group], name: str | None) -> Group:
     )
 
 
-def _trials(group: Group) -> PerTrial:
+def _trials(group: SampleGroup) -> PerTrial:
     assert group.trials is not None  # Pooled groups are never compared.
     return group.trials
 
 
-def _difference(baseline: Group, group: Group, confidence: float) -> Difference | None:
+def _difference(baseline: SampleGroup, group: SampleGroup, confidence: float) -> Difference | None:
     """Return the ratio of a group to the baseline; the difference where a value is not above 0."""
     sides = _trials(baseline), _trials(group)
     values = [value for side in sides for value in side.values]

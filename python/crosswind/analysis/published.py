@@ -28,7 +28,7 @@ Direction = Literal["same", "other", "unknown"]
 
 
 @dataclass(frozen=True)
-class PublishedRow:
+class PublishedComparison:
     """One published figure."""
 
     metric: str
@@ -65,7 +65,7 @@ class PublishedFigures:
 
     source: str
     baseline: str
-    rows: list[PublishedRow]
+    rows: list[PublishedComparison]
 
 
 def published_figures(summary: Summary, results: Results) -> PublishedFigures | None:
@@ -92,7 +92,7 @@ def published_figures(summary: Summary, results: Results) -> PublishedFigures | 
         measured_unit = results.units.get((metric, statistic))
         fits = bool(here.values) and _fit(figure.unit, measured_unit)
         rows.append(
-            PublishedRow(
+            PublishedComparison(
                 metric=metric,
                 statistic=statistic,
                 condition=name,
@@ -125,7 +125,7 @@ def _per_trial(condition: ConditionSummary, results: Results, metric: str, stati
     return PerTrial.of(found)
 
 
-def shown_in(row: PublishedRow) -> Callable[[float | None], str]:
+def shown_in(row: PublishedComparison) -> Callable[[float | None], str]:
     """Return the function that shows the values of a row, each in a suitable unit."""
     return lambda value: quantity(value, "" if row.unit == "1" else row.unit)
 

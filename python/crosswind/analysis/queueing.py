@@ -13,7 +13,7 @@ WAIT_SHARE = 0.1  # of the operation's time that the fullest sample takes to dra
 
 
 @dataclass(frozen=True)
-class Look:
+class QueueSample:
     """A sample of a queue with packets of nodes in it."""
 
     at_ns: int
@@ -33,13 +33,13 @@ class Queues:
         steps: dict[tuple[str, int], list[QueueRow]] = defaultdict(list)
         for row in rows:
             steps[row.element, row.at_ns].append(row)
-        self._looks: dict[str, list[Look]] = defaultdict(list)
+        self._looks: dict[str, list[QueueSample]] = defaultdict(list)
         for (element, at_ns), both in steps.items():
             # Packets of nodes and ghosts share the queue, so both have to drain.
             queued, departed = (sum(getattr(r, f"{f}_bytes") for r in both) for f in ("queued", "departed"))
             if any(row.queued_bytes for row in both if row.traffic == "real"):
                 drain_ns = step_ns * queued / departed if departed else float("inf")
-                self._looks[element].append(Look(at_ns + step_ns, drain_ns))
+                self._looks[element].append(QueueSample(at_ns + step_ns, drain_ns))
 
     def longest(self, begin_ns: int, end_ns: int) -> str | None:
         """Return the element where an operation of that time waited, None if there is none.

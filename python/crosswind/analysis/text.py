@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from crosswind.analysis.analysis import Analysis, Comparison, Estimate, Group
+from crosswind.analysis.analysis import Analysis, Comparison, Estimate, SampleGroup
 from crosswind.analysis.each import quantile_name
 from crosswind.analysis.repetitions import needed
 from crosswind.stats import (
@@ -92,7 +92,7 @@ def _estimate(estimate: Estimate | float) -> str:
     return number(estimate)
 
 
-def _repetitions(group: Group) -> str:
+def _repetitions(group: SampleGroup) -> str:
     found = group.repetitions
     if found is None:
         return "-"
@@ -120,7 +120,7 @@ def _reading(analysis: Analysis) -> list[str]:
     return lines
 
 
-def _fewer(groups: list[Group]) -> list[str]:
+def _fewer(groups: list[SampleGroup]) -> list[str]:
     """Return how often fewer trials would have missed, over all groups that show it."""
     asked = [group.fewer for group in groups if group.fewer]
     return [

@@ -36,7 +36,7 @@ from crosswind.spec.network import Network
 from crosswind.spec.quantities import SIZE, QuantityError
 from crosswind.spec.setup import setup_of
 from crosswind.stream import Step, Stream, Subscription
-from crosswind.testbed import Agent, Ended, Files, Node, RunningFabric, TestbedError, WorkFolder
+from crosswind.testbed import Agent, Ended, FabricFiles, Node, RunningFabric, TestbedError, WorkFolder
 from crosswind.testbed.enter import require_node, words_to_enter
 from crosswind.testbed.fabric import PROBE_INTERVAL_S
 
@@ -394,12 +394,12 @@ def _conditions_of(
 
 def _files_of(
     record: str | os.PathLike[str] | None, capture: str | os.PathLike[str] | None, snap: str
-) -> Files:
+) -> FabricFiles:
     try:
         snap_bytes = SIZE.read_positive(snap)
     except QuantityError as error:
         raise CrosswindError(f"snap: {error}") from None
-    return Files(
+    return FabricFiles(
         record=None if record is None else Path(record),
         capture=None if capture is None else Path(capture),
         snap_bytes=snap_bytes,

@@ -5,7 +5,7 @@ Each is an entry point of the group `crosswind.applications` that names a subcla
 applications have a folder here.
 """
 
-from crosswind.app.base import Application, Load, Missing, Outcome, Stage
+from crosswind.app.base import Application, Load, LoadOutcome, Missing, Stage
 from crosswind.app.demand import Demand
 from crosswind.app.find import find
 from crosswind.app.written import Facts
@@ -19,8 +19,8 @@ __all__ = [
     "Facts",
     "Figure",
     "Load",
+    "LoadOutcome",
     "Missing",
-    "Outcome",
     "Stage",
     "find",
     "names",

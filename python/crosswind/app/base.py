@@ -44,7 +44,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class LoadOutcome:
     """The result of a load.
 
     Attributes:
@@ -75,7 +75,7 @@ class Load(ABC):
         """Return just before the measured phase begins, or when the process has ended before it."""
 
     @abstractmethod
-    def outcome(self) -> Outcome:
+    def outcome(self) -> LoadOutcome:
         """Read the result of a process that ended with exit status 0.
 
         Raises: TestbedError: it measured nothing, or its numbers cannot be true, whatever its exit status.

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from crosswind.app.base import Load, Outcome, Stage
+from crosswind.app.base import Load, LoadOutcome, Stage
 from crosswind.app.load_summary import LoadSummary
 from crosswind.spec.declared import Figure
 from crosswind.testbed.binaries import LOAD, find_binary
@@ -48,8 +48,8 @@ class OperationsLoad(Load):
     def await_measured_phase(self) -> None:
         self.process.wait(max(0.0, self._warm_up_s - WINDOW_LEAD_S))
 
-    def outcome(self) -> Outcome:
-        return Outcome(self.samples, (), self.summary())
+    def outcome(self) -> LoadOutcome:
+        return LoadOutcome(self.samples, (), self.summary())
 
     def first_error(self) -> str | None:
         try:

@@ -1,14 +1,7 @@
 """The summary that `crosswind-load` writes of single operations (docs/reference/contracts.md, section 4)."""
 
-from crosswind.app.written import Facts, Written
-
-
-class Connection(Written):
-    """One connection of a load, by its two ends, such as `10.77.0.4:40001`."""
-
-    connection: int
-    local: str
-    remote: str
+from crosswind.app.written import Facts
+from crosswind.results.measurement import LoadConnection
 
 
 class LoadSummary(Facts):
@@ -29,4 +22,4 @@ class LoadSummary(Facts):
     first_error: str | None
     not_started: int
     ended_by: str
-    connections: list[Connection]
+    connections: list[LoadConnection]

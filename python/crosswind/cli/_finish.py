@@ -11,10 +11,10 @@ from crosswind.cli._output import console, print_json
 from crosswind.errors import Exit
 
 if TYPE_CHECKING:
-    from crosswind.runner import Outcome
+    from crosswind.runner import RunOutcome
 
 
-def finish(outcome: Outcome, *, as_json: bool = False) -> Exit:
+def finish(outcome: RunOutcome, *, as_json: bool = False) -> Exit:
     """Write the report, print the results and the notes of the run, and return its exit status."""
     from crosswind.report import print_table, write_report
     from crosswind.results import FolderInUse

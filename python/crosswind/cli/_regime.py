@@ -48,7 +48,7 @@ def measure_regime(
     from crosswind.fingerprint.measure.sent_bytes import SentBytes
     from crosswind.fingerprint.regime.measure import is_complete, keep_measuring
     from crosswind.fingerprint.regime.pattern import Pattern
-    from crosswind.fingerprint.regime.points import Point
+    from crosswind.fingerprint.regime.points import RegimePoint
     from crosswind.fingerprint.regime.record import Recorder, read_record
     from crosswind.machine.provenance import provenance
     from crosswind.text.quantities import rate_text
@@ -74,13 +74,13 @@ def measure_regime(
     sent = SentBytes(most_bytes)
     with Recorder.open(out, header, wanted_s) as recorder, Console(stderr=True).status("") as status:
 
-        def count(point: Point) -> float:
+        def count(point: RegimePoint) -> float:
             rate_bps = 8e9 * point.payload_bytes / (point.end_ns - point.begin_ns)
             sent.add(point.payload_bytes)
             sent.fastest_bps = max(sent.fastest_bps, rate_bps)
             return rate_bps
 
-        def say(point: Point) -> None:
+        def say(point: RegimePoint) -> None:
             status.update(f"{regime}: {rate_text(count(point))}")
             sent.expect_seconds(point_s, "the next point")
 

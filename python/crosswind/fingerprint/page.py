@@ -64,7 +64,7 @@ def _machines(document: FingerprintDocument) -> dict[str, tuple[Facts, Facts]]:
 
 
 @dataclass(frozen=True)
-class Row:
+class FigureRow:
     """A figure as a row of the table."""
 
     title: str
@@ -73,7 +73,7 @@ class Row:
     margin: str
 
 
-def _rows(document: FingerprintDocument) -> list[Row]:
+def _rows(document: FingerprintDocument) -> list[FigureRow]:
     rows = []
     for figure in figures_of([document]):
         found = figure.read(document)
@@ -81,7 +81,9 @@ def _rows(document: FingerprintDocument) -> list[Row]:
             continue
         value = found.at_least if isinstance(found, AtLeast) else found.value
         unit = units.column_unit([value], units.units_of(figure.unit))
-        rows.append(Row(figure.title, *value_text(found, unit), margin_text(figure.margin, figure.unit)))
+        rows.append(
+            FigureRow(figure.title, *value_text(found, unit), margin_text(figure.margin, figure.unit))
+        )
     return rows
 
 

@@ -12,7 +12,7 @@ from crosswind.app.load import await_listening
 from crosswind.probe.bare import BarePair
 from crosswind.results import Measurement
 from crosswind.spec import FabricSpec
-from crosswind.testbed import Agent, Ended, Files, Process, RunningFabric, TestbedError, WorkFolder
+from crosswind.testbed import Agent, Ended, FabricFiles, Process, RunningFabric, TestbedError, WorkFolder
 
 END_S = 60.0
 
@@ -78,7 +78,7 @@ def onto_one(
     with WorkFolder() as work, Agent() as agent:
         folder = work.path
         folder.chmod(0o777)  # The agent runs processes under an unprivileged account.
-        with RunningFabric(agent, spec, folder / "logs", Files(record=record)) as fabric:
+        with RunningFabric(agent, spec, folder / "logs", FabricFiles(record=record)) as fabric:
             fabric.measure()
             run_tasks(tasks, fabric, senders, receiver, folder)
             return collect(folder), fabric.read()

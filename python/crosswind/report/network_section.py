@@ -14,7 +14,7 @@ _OLDER = "the run is older than this feature"
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparedRow:
     """A figure; each value is a text and that of its interval, which may be empty."""
 
     title: str
@@ -32,7 +32,7 @@ class NetworkSection:
 
     about: str  # what was measured; empty where nothing was
     answer: str
-    rows: list[Row]
+    rows: list[ComparedRow]
     left_out: str
 
 
@@ -58,9 +58,9 @@ def _answer(compared: FingerprintComparison) -> str:
     return "Every figure was the same before and after."
 
 
-def _row(found: FigureComparison) -> Row:
+def _row(found: FigureComparison) -> ComparedRow:
     unit = unit_of(found)
-    return Row(
+    return ComparedRow(
         found.figure.title,
         value_text(found.base, unit),
         value_text(found.other, unit),

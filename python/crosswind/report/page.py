@@ -152,7 +152,7 @@ def _unfinished(summary: Summary, goes_on: bool) -> str:
 
 
 @dataclass(frozen=True)
-class Column:
+class MeasureColumn:
     """A measure as a column of the summary and of the tables of trials."""
 
     measure: Measure
@@ -160,11 +160,11 @@ class Column:
     trial_unit: units.Unit
 
 
-def _column(summary: Summary, measure: Measure) -> Column:
+def _column(summary: Summary, measure: Measure) -> MeasureColumn:
     family = units.units_of(measure.unit)
     medians = [condition.estimates[measure.key].estimate for condition in summary.conditions]
     values = [trial.values.get(measure.key) for trial in summary.trials if trial.counted]
-    return Column(measure, units.column_unit(medians, family), units.column_unit(values, family))
+    return MeasureColumn(measure, units.column_unit(medians, family), units.column_unit(values, family))
 
 
 def _headline(summary: Summary) -> list[Measure]:

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from crosswind.analysis.monitored import TITLES, Distribution, by_place
 from crosswind.analysis.profile.axis import Axis
 from crosswind.analysis.profile.fitted import fitted
-from crosswind.analysis.profile.surface import Point, Surface
+from crosswind.analysis.profile.surface import Surface, SurfacePoint
 from crosswind.text.picture import Picture, finished, log_axis, rounded
 from crosswind.text.units import quantity
 
@@ -38,7 +38,7 @@ def _title(surface: Surface) -> str:
     )
 
 
-def _percent(surface: Surface, point: Point) -> float:
+def _percent(surface: Surface, point: SurfacePoint) -> float:
     return rounded(100 * surface.share(point.value))
 
 
@@ -51,7 +51,7 @@ def _axis(axis: Axis) -> dict[str, object]:
     }
 
 
-def _words(surface: Surface, point: Point) -> str:
+def _words(surface: Surface, point: SurfacePoint) -> str:
     """Return the text that is shown when the pointer is on a point."""
     levels = ", ".join(axis.label(point.at[axis.name]) for axis in surface.axes)
     interval = surface.interval(point)
@@ -66,7 +66,7 @@ _Value = TypeVar("_Value")
 _Percents = list[list[float | None]]  # rows by the second axis, columns by the first
 
 
-def _matrix(surface: Surface, of: Callable[[Point], _Value]) -> list[list[_Value | None]]:
+def _matrix(surface: Surface, of: Callable[[SurfacePoint], _Value]) -> list[list[_Value | None]]:
     """Return rows by the second axis, columns by the first; None where no point was measured."""
     first, second = surface.axes
     points = {(point.at[first.name], point.at[second.name]): point for point in surface.points}
@@ -181,7 +181,7 @@ def _points_say(surface: Surface) -> str:
     return "a dot is a measured condition, and the surface between is fitted (Gaussian process)"
 
 
-def _errors(surface: Surface, points: Iterable[Point]) -> dict[str, object]:
+def _errors(surface: Surface, points: Iterable[SurfacePoint]) -> dict[str, object]:
     """Return error bars of the intervals; of length 0 where there is none."""
     plus, minus = [], []
     for point in points:
@@ -256,7 +256,7 @@ def _cuts(surface: Surface, place: int) -> Picture:
     )
 
 
-def _values(surface: Surface, point: Point) -> tuple[float, ...]:
+def _values(surface: Surface, point: SurfacePoint) -> tuple[float, ...]:
     return point.condition.per_trial(surface.measure.key).values
 
 

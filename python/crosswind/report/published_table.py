@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from crosswind.analysis.published import PublishedFigures, PublishedRow
+from crosswind.analysis.published import PublishedComparison, PublishedFigures
 from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedComparison, RefusedInterval
 from crosswind.text.console import widen
 from crosswind.text.units import column_unit, number, short_names, times, units_of
@@ -51,7 +51,7 @@ def print_published(figures: PublishedFigures, console: Console) -> None:
         console.print(line, style="dim", markup=False, soft_wrap=False)
 
 
-def _cells(row: PublishedRow, is_baseline: bool) -> list[str]:
+def _cells(row: PublishedComparison, is_baseline: bool) -> list[str]:
     estimate = None if row.here is None else row.here.estimate
     unit = column_unit((row.published, estimate), units_of("" if row.unit == "1" else row.unit))
     if is_baseline:
@@ -66,7 +66,7 @@ def _cells(row: PublishedRow, is_baseline: bool) -> list[str]:
     ]
 
 
-def _here(row: PublishedRow, show: Callable[[float | None], str]) -> str:
+def _here(row: PublishedComparison, show: Callable[[float | None], str]) -> str:
     if row.here is None:
         return "-"
     shown = show(row.here.estimate)
@@ -75,7 +75,7 @@ def _here(row: PublishedRow, show: Callable[[float | None], str]) -> str:
     return f"{shown}\n[yellow]refused[/yellow]" if isinstance(row.here, RefusedInterval) else shown
 
 
-def _times(row: PublishedRow) -> str:
+def _times(row: PublishedComparison) -> str:
     ratio = row.here_times
     if ratio is None:
         return "-"
@@ -101,7 +101,7 @@ def _reading(figures: PublishedFigures) -> list[str]:
     return lines
 
 
-def _why(row: PublishedRow) -> str:
+def _why(row: PublishedComparison) -> str:
     if row.measured_unit is None or row.measured_unit == row.unit:
         return "no counted trial has it"
     return f"published in {row.unit}, measured in {row.measured_unit}: write its unit under `published`"

@@ -21,7 +21,7 @@ LINEAR_SPAN = 4.0
 
 
 @dataclass(frozen=True)
-class Axis:
+class StripAxis:
     """The common axis of the strips.
 
     Attributes:
@@ -41,7 +41,7 @@ class Axis:
         return round(MARGIN + (at - low) / (high - low) * (WIDTH - 2 * MARGIN), 1)
 
 
-def axis(summary: Summary) -> Axis | None:
+def axis(summary: Summary) -> StripAxis | None:
     """Return the axis for all counted trials; None without any value."""
     measures = _measures(summary)
     values = [
@@ -56,11 +56,11 @@ def axis(summary: Summary) -> Axis | None:
     low, high = min(values), max(values)
     if low > 0 and high > LINEAR_SPAN * low:
         powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        return Axis(measures, tuple(10.0**power for power in powers), True)
-    return Axis(measures, _round_steps(low, high), False)
+        return StripAxis(measures, tuple(10.0**power for power in powers), True)
+    return StripAxis(measures, _round_steps(low, high), False)
 
 
-def header(scale: Axis) -> Markup:
+def header(scale: StripAxis) -> Markup:
     """Return the axis with its ticks labelled."""
     unit = column_unit(scale.ticks, units_of(scale.measures[0].unit))
     texts = [
@@ -79,7 +79,7 @@ def header(scale: Axis) -> Markup:
     return Markup(f'<svg class="strip axis" viewBox="0 0 {WIDTH} 18" aria-hidden="true">{labels}</svg>')
 
 
-def row(scale: Axis, condition: ConditionSummary) -> Markup:
+def row(scale: StripAxis, condition: ConditionSummary) -> Markup:
     """Return the strip of one condition: intervals as bands, medians as bars, trials as dots."""
     middle = HEIGHT / 2
     grid = "".join(_line("grid", scale.x(tick), 0, HEIGHT) for tick in scale.ticks)

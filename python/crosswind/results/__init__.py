@@ -5,7 +5,7 @@ the journal. Nothing here starts or measures anything.
 """
 
 from crosswind.results.folder import ResultsFolder, latest_folder
-from crosswind.results.journal import AlreadyEnded, Journal, Step
+from crosswind.results.journal import AlreadyEnded, Journal, JournalStep
 from crosswind.results.lock import FolderInUse, only_writer
 from crosswind.results.measurement import Measurement
 from crosswind.results.monitors import store_monitors
@@ -18,13 +18,13 @@ __all__ = [
     "AlreadyEnded",
     "FolderInUse",
     "Journal",
+    "JournalStep",
     "MachineFacts",
     "Measurement",
     "Metric",
     "NoSamples",
     "Provenance",
     "ResultsFolder",
-    "Step",
     "TrialRow",
     "latest_folder",
     "only_writer",

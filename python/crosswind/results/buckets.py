@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from crosswind.curves import BucketHistory
-from crosswind.results.measurement import Credit, Measurement
+from crosswind.results.measurement import BucketContent, Measurement
 from crosswind.spec.resolved import Resolved
 
-Credits = dict[str, Credit]  # by element
+Credits = dict[str, BucketContent]  # by element
 
 
 def credits_of(measurement: Measurement) -> Credits:

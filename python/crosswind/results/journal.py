@@ -50,7 +50,7 @@ class Detail(BaseModel):
 
 
 @dataclass(frozen=True)
-class Step:
+class JournalStep:
     """One entry.
 
     Attributes:
@@ -120,7 +120,7 @@ class Journal:
             planned, row, "interrupted" if row.status == "interrupted" else "failed", {"row": row.as_dict()}
         )
 
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[JournalStep]:
         """Return every step in the order in which they were written.
 
         Raises: Damaged: the file is not as it was written.
@@ -226,7 +226,7 @@ class Journal:
             raise
 
 
-def read_steps(path: Path) -> list[Step]:
+def read_steps(path: Path) -> list[JournalStep]:
     """Return every step of a journal, which another process may be writing; none where there is no file.
 
     Raises: Damaged: the file is not as it was written.
@@ -240,11 +240,11 @@ def read_steps(path: Path) -> list[Step]:
         return _steps(path, connection)
 
 
-def _steps(path: Path, connection: sqlite3.Connection) -> list[Step]:
+def _steps(path: Path, connection: sqlite3.Connection) -> list[JournalStep]:
     select = "SELECT at, trial, attempt, step, detail FROM steps ORDER BY rowid"
     with _readable(path):
         rows = connection.execute(select).fetchall()
-        return [Step(at, trial, attempt, step, detail) for at, trial, attempt, step, detail in rows]
+        return [JournalStep(at, trial, attempt, step, detail) for at, trial, attempt, step, detail in rows]
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from crosswind.results.touched import Touched
 _TIMES, _RATES = {"ns"}, {"bit/s", "B/s", "1/s"}
 
 
-class Operations:
+class MeasuredOperations:
     """The measured operations of a trial that succeeded, parts of operations among them.
 
     Args:

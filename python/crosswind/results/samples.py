@@ -18,7 +18,7 @@ from crosswind.errors import CrosswindError, Exit
 from crosswind.results.disturbances import Disturbances
 from crosswind.results.durable import replacing
 from crosswind.results.query import copy_to_parquet, literal, query
-from crosswind.results.ranged import Operations
+from crosswind.results.ranged import MeasuredOperations
 from crosswind.results.rows import Metric
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _metrics(connection: duckdb.DuckDBPyConnection, node: str, open_loop: bool) 
     return metrics
 
 
-def _operations(connection: duckdb.DuckDBPyConnection, open_loop: bool) -> Operations:
+def _operations(connection: duckdb.DuckDBPyConnection, open_loop: bool) -> MeasuredOperations:
     """Return the measured operations that succeeded, and their parts."""
     succeeded = "FROM samples WHERE measured = 1 AND ok = 1"
     names = [name for (name,) in connection.execute(f"SELECT DISTINCT operation {succeeded}").fetchall()]
@@ -122,7 +122,7 @@ def _operations(connection: duckdb.DuckDBPyConnection, open_loop: bool) -> Opera
         [names],
     ).fetchnumpy()
     kind, intended_ns, started_ns, finished_ns = (np.ma.getdata(column) for column in table.values())
-    return Operations(names, kind, intended_ns, started_ns, finished_ns, open_loop)
+    return MeasuredOperations(names, kind, intended_ns, started_ns, finished_ns, open_loop)
 
 
 def _latencies(connection: duckdb.DuckDBPyConnection, node: str, metric: str, duration: str) -> list[Metric]:

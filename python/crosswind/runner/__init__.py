@@ -4,7 +4,7 @@
 the results. The only statistics here decide whether another block is needed.
 """
 
-from crosswind.runner.outcome import Outcome
+from crosswind.runner.outcome import RunOutcome
 from crosswind.runner.runs import resume, run
 
-__all__ = ["Outcome", "resume", "run"]
+__all__ = ["RunOutcome", "resume", "run"]

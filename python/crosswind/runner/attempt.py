@@ -27,10 +27,10 @@ from crosswind.runner.disk import DiskFull, is_disk_full
 from crosswind.runner.interruption import Interrupted, Interruption
 from crosswind.runner.plausible import check_plausible
 from crosswind.runner.reason import reason_of
-from crosswind.runner.trial import Measured, run_trial
+from crosswind.runner.trial import MeasuredTrial, run_trial
 from crosswind.spec import Resolved
 from crosswind.stream import Event, Stream, TrialReached
-from crosswind.testbed import Files, WorkFolder
+from crosswind.testbed import FabricFiles, WorkFolder
 
 
 def planned_row(trial: Trial, resolved: Resolved) -> TrialRow:
@@ -120,7 +120,7 @@ class Attempt:
         if self._stops_the_run is not None:
             raise self._stops_the_run
 
-    def _store(self, measured: Measured) -> list[Metric]:
+    def _store(self, measured: MeasuredTrial) -> list[Metric]:
         """Write the samples and monitors of the attempt; return its metrics."""
         outcome, disturbed = measured.outcome, disturbances(measured.measurement)
         metrics = [of_whole_trial(metric, disturbed) for metric in outcome.metrics]
@@ -157,9 +157,9 @@ class Attempt:
             raise self._stops_the_run or full from error
         return row
 
-    def _files(self) -> Files:
+    def _files(self) -> FabricFiles:
         """Return the files that this attempt has to write, and make their folders."""
-        trials, files = self._resolved.trials, Files()
+        trials, files = self._resolved.trials, FabricFiles()
         if trials.record:
             path = self._folder.path / "recordings" / f"{self._name}.cwr"
             path.parent.mkdir(exist_ok=True)

@@ -10,7 +10,7 @@ from crosswind.stats import StoppingLook
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """How a run ended; `remarks` are sentences for the user, the most important first."""
 
     folder: Path
@@ -25,7 +25,7 @@ def judge_run(
     accept_void: bool,
     stopped: str | None,
     unsettled: Mapping[str, StoppingLook],
-) -> Outcome:
+) -> RunOutcome:
     """Return the outcome of a run from its trials.
 
     Args:
@@ -55,7 +55,7 @@ def judge_run(
         status = Exit.TRIALS
     else:
         status = Exit.UNDECIDED if pending or unsettled else Exit.DONE
-    return Outcome(folder, status, remarks)
+    return RunOutcome(folder, status, remarks)
 
 
 def _trials(count: int) -> str:

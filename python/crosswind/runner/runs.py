@@ -16,7 +16,7 @@ from crosswind.results.documents import WITHOUT_IT, blaming
 from crosswind.runner.attempt import planned_row
 from crosswind.runner.machine import check_same_machine, machine_now
 from crosswind.runner.notes import machine_notes
-from crosswind.runner.outcome import Outcome
+from crosswind.runner.outcome import RunOutcome
 from crosswind.runner.preflight import application_of, preflight
 from crosswind.runner.sitting import Report, Sitting
 from crosswind.spec import Resolved, load_experiment, resolve
@@ -41,7 +41,7 @@ def run(
     *,
     report: Report,
     keep_going: bool = False,
-) -> Outcome:
+) -> RunOutcome:
     """Run a resolved experiment from its first trial to its last.
 
     Args:
@@ -92,7 +92,7 @@ def resume(
     *,
     report: Report,
     keep_going: bool = False,
-) -> Outcome:
+) -> RunOutcome:
     """Continue a run: trials that are stored and not void stay, all others are run.
 
     Args:
@@ -118,9 +118,9 @@ def _continued(
     stream: Stream[Event],
     report: Report,
     bounds: Bounds,
-    since: end_facts.Look,
+    since: end_facts.InterfaceBytes,
     keep_going: bool,
-) -> Outcome:
+) -> RunOutcome:
     resolved = folder.resolved()
     source = load_experiment(folder.path / "experiment.yaml", folder.kept_files())
     part = resolved.selection
@@ -159,7 +159,7 @@ def _continued(
     return outcome
 
 
-def _publish_end(outcome: Outcome, stream: Stream[Event]) -> None:
+def _publish_end(outcome: RunOutcome, stream: Stream[Event]) -> None:
     stream.publish(RunEnded(exit=outcome.exit, remarks=tuple(outcome.remarks)))
 
 
@@ -183,7 +183,7 @@ def _write_after(
     application: Application,
     hello: Hello,
     source: Path,
-    since: end_facts.Look,
+    since: end_facts.InterfaceBytes,
 ) -> None:
     """Record the machine after the last trial, unless the disk is full."""
     with contextlib.suppress(OSError):

@@ -21,7 +21,7 @@ from crosswind.runner.figures import figures_of
 from crosswind.runner.fingerprints import attach_fingerprint
 from crosswind.runner.growth import can_settle, forecast, performance, unsettled
 from crosswind.runner.interruption import Interrupted, Interruption
-from crosswind.runner.outcome import Outcome, judge_run
+from crosswind.runner.outcome import RunOutcome, judge_run
 from crosswind.runner.reason import exception_text, same_reason
 from crosswind.runner.so_far import Known
 from crosswind.runner.trial import prepare_application
@@ -72,7 +72,7 @@ class Sitting:
         self._durations_s: list[float] = []  # Of trials, with the rest before them.
         self._started_s = time.monotonic()
 
-    def execute(self) -> Outcome:
+    def execute(self) -> RunOutcome:
         """Run the trials and return the outcome of the run; every trial that ended is in the tables."""
         stopped = None
         with self._interruption.handling(), WorkFolder() as work:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from crosswind.app import Application, Load, Outcome, Stage
+from crosswind.app import Application, Load, LoadOutcome, Stage
 from crosswind.doctor import auto_domains_here
 from crosswind.errors import CrosswindError
 from crosswind.plan import Trial
@@ -20,7 +20,7 @@ from crosswind.runner.reason import exception_text
 from crosswind.spec import FabricCondition, Resolved, fabric_of, limits_of, real_interference
 from crosswind.spec.network import STAR_SWITCH, star_links
 from crosswind.stream import Event, Step, Stream
-from crosswind.testbed import Agent, Ended, Files, RunningFabric, TestbedError, WorkFolder
+from crosswind.testbed import Agent, Ended, FabricFiles, RunningFabric, TestbedError, WorkFolder
 from crosswind.testbed.replies import Down
 
 EMPTY_CONDITION = FabricCondition(name="none", places={}, interference=[], timeline=[])
@@ -29,11 +29,11 @@ LATE_REPORT_S = 0.5
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredTrial:
     """The result of a trial; `outcome.operations` is a file in the work folder."""
 
     measurement: Measurement
-    outcome: Outcome
+    outcome: LoadOutcome
     node: str
 
 
@@ -44,12 +44,12 @@ def run_trial(
     *,
     work: WorkFolder,
     logs: Path,
-    files: Files,
+    files: FabricFiles,
     named: Mapping[str, Path],
     budgets: Budgets,
     on_step: Callable[[StepName], None],
     stream: Stream[Event],
-) -> Measured:
+) -> MeasuredTrial:
     """Run one attempt and return its result; everything else is undone, also after an error.
 
     The application starts under the empty condition. The trial's condition is applied before the warm-up: a
@@ -108,7 +108,7 @@ def run_trial(
         "recording": written.recording,
         "capture": written.capture,
     }
-    return Measured(measurement.model_copy(update=completed), outcome, load.process.node)
+    return MeasuredTrial(measurement.model_copy(update=completed), outcome, load.process.node)
 
 
 def _check_files(written: Down) -> None:

@@ -44,7 +44,7 @@ class ClassCounts(SimulatorAnswer):
     dropped: dict[str, PacketCount]
 
 
-class ElementCounts(SimulatorAnswer):
+class ElementTraffic(SimulatorAnswer):
     """What one element did to packets of the application and of interference."""
 
     element: str
@@ -62,7 +62,7 @@ class VirtualRun(SimulatorAnswer):
     condition: str
     duration_ns: int
     pairs: list[PairTraffic]
-    elements: list[ElementCounts]
+    elements: list[ElementTraffic]
 
 
 class Agreement(SimulatorAnswer):

@@ -17,7 +17,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Literal
 
-from crosswind.spec.quantile_law import Cell, cells_of
+from crosswind.spec.quantile_law import RateCell, cells_of
 
 Cloud = Literal["A", "B", "C", "D", "E", "F", "G", "H"]
 Tails = Literal["published", "corrected"]
@@ -38,10 +38,10 @@ _MBPS = 1_000_000
 _SHARES_PPB = (10_000_000, 250_000_000, 500_000_000, 750_000_000, 990_000_000)
 
 
-def law(cloud: Cloud, tails: Tails) -> tuple[list[Cell], int]:
+def law(cloud: Cloud, tails: Tails) -> tuple[list[RateCell], int]:
     """Return the cells of a cloud's distribution, and the grid, in bit/s, that draws are rounded down to."""
     quantiles = [1000 * kbps for kbps in QUANTILES_KBPS[cloud]]
     if tails == "published":
         # int(uniform(low, high + 1)) in Mbit/s.
-        return [Cell(low, high + _MBPS, 1) for low, high in pairwise(quantiles)], _MBPS
+        return [RateCell(low, high + _MBPS, 1) for low, high in pairwise(quantiles)], _MBPS
     return cells_of(list(zip(_SHARES_PPB, quantiles, strict=True))), 1

@@ -15,7 +15,7 @@ FieldDefinition = tuple[Annotation, object]
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadingContext:
     """The context of a validation, which pydantic hands to every validator.
 
     Attributes:
@@ -41,7 +41,7 @@ class SpecModel(BaseModel):
     @classmethod
     def _remember_model(cls, data: object, info: ValidationInfo) -> object:
         """Note which model reads which mapping, so that the error of an unknown key names the nearest one."""
-        if isinstance(info.context, Reading):
+        if isinstance(info.context, ReadingContext):
             info.context.models[id(data)] = cls
         return data
 

@@ -17,7 +17,7 @@ _PACKETS = re.compile(r"([0-9]{1,12})\s?packets?")
 
 
 @dataclass(frozen=True)
-class Room:
+class BufferSize:
     """Size of a buffer. At most one attribute is set; none is unlimited."""
 
     size_bytes: int | None = None
@@ -31,7 +31,7 @@ class Bdp(SpecModel):
     bdp_ns: PositiveDuration = Field(alias="bdp", description="The delay, such as a round trip.")
 
 
-def read_room(value: object) -> Room:
+def read_buffer_size(value: object) -> BufferSize:
     """Return a limit in bytes, packets or time; the unit says which.
 
     Raises: QuantityError: no unit, an unknown one, zero.
@@ -40,25 +40,25 @@ def read_room(value: object) -> Room:
     if match := _PACKETS.fullmatch(text):
         if int(match[1]) == 0:
             raise QuantityError(f'"{text}" is zero; a buffer must hold a packet')
-        return Room(packets=int(match[1]))
+        return BufferSize(packets=int(match[1]))
     if any(text.endswith(unit) and text[: -len(unit)].rstrip()[-1:].isdigit() for unit in TIME.units):
-        return Room(time_ns=TIME.read_positive(value))
+        return BufferSize(time_ns=TIME.read_positive(value))
     try:
-        return Room(size_bytes=SIZE.read_positive(value))
+        return BufferSize(size_bytes=SIZE.read_positive(value))
     except QuantityError as error:
         raise QuantityError(f"{error}, or packets such as 1000packets, or a time such as 5ms") from None
 
 
-def read_room_or_unlimited(value: object) -> Room:
-    """Like `read_room`, with `unlimited`."""
-    return Room() if value == UNLIMITED else read_room(value)
+def read_buffer_size_or_unlimited(value: object) -> BufferSize:
+    """Like `read_buffer_size`, with `unlimited`."""
+    return BufferSize() if value == UNLIMITED else read_buffer_size(value)
 
 
 def _written_as(value: object) -> str:
-    return "product" if isinstance(value, dict | Bdp) else "room"
+    return "product" if isinstance(value, dict | Bdp) else "size"
 
 
-_ROOM = "[0-9]{1,18}(\\.[0-9]{1,12})? ?" + f"({'|'.join([*SIZE.units, *TIME.units, 'packets?'])})"
+_SIZE = "[0-9]{1,18}(\\.[0-9]{1,12})? ?" + f"({'|'.join([*SIZE.units, *TIME.units, 'packets?'])})"
 _EXAMPLES = ["512KiB", "1000packets", "5ms"]
 
 
@@ -75,22 +75,23 @@ def _schema(pattern: str, *more: str) -> WithJsonSchema:
 
 
 Buffer = Annotated[
-    Annotated[Room, PlainValidator(read_room), _schema(_ROOM), Tag("room")] | Annotated[Bdp, Tag("product")],
+    Annotated[BufferSize, PlainValidator(read_buffer_size), _schema(_SIZE), Tag("size")]
+    | Annotated[Bdp, Tag("product")],
     Discriminator(_written_as),
 ]
 BufferOrUnlimited = Annotated[
     Annotated[
-        Room,
-        PlainValidator(read_room_or_unlimited),
-        _schema(f"({_ROOM}|{UNLIMITED})", UNLIMITED),
-        Tag("room"),
+        BufferSize,
+        PlainValidator(read_buffer_size_or_unlimited),
+        _schema(f"({_SIZE}|{UNLIMITED})", UNLIMITED),
+        Tag("size"),
     ]
     | Annotated[Bdp, Tag("product")],
     Discriminator(_written_as),
 ]
 
 
-def resolved_buffer(buffer: Room | Bdp, rate_bps: int | None, scale: float) -> dict[str, int | None]:
+def resolved_buffer(buffer: BufferSize | Bdp, rate_bps: int | None, scale: float) -> dict[str, int | None]:
     """Return the buffer's key for the agent, scaled.
 
     Args:

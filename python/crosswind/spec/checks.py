@@ -13,7 +13,7 @@ from pydantic import JsonValue, ValidationError
 
 from crosswind import catalog
 from crosswind.spec import applications, declared
-from crosswind.spec.base import Reading, SpecModel, keys_of
+from crosswind.spec.base import ReadingContext, SpecModel, keys_of
 from crosswind.spec.budget_rules import budget_findings
 from crosswind.spec.design import CONDITIONS_MAX
 from crosswind.spec.document import Document, Path, read_document
@@ -68,7 +68,7 @@ def _sound_topology(document: Document) -> AnyTopology | None:
     """Return the topology with the files that it names, None where it has an error."""
     raw = value_at(document.data, "topology")
     try:
-        return form_of(raw).model_validate(raw, context=Reading(document.named_file, document.files_below))
+        return form_of(raw).model_validate(raw, context=ReadingContext(document.named_file, document.files_below))
     except ValidationError:
         return None
 

@@ -18,11 +18,11 @@ from itertools import combinations, product
 from pydantic import Field
 
 from crosswind.spec.base import SpecModel
-from crosswind.spec.factor import Range, levels_of
+from crosswind.spec.factor import LevelRange, levels_of
 from crosswind.spec.level import Level, LevelValue
 
 Point = dict[str, Level]  # A level of each factor.
-Factors = Mapping[str, list[Level] | Range]
+Factors = Mapping[str, list[Level] | LevelRange]
 
 CONDITIONS_MAX = 1000  # Of an experiment, written in the file or made from levels.
 _DRAWS = 50
@@ -114,7 +114,7 @@ def _nearest(columns: list[list[int]]) -> float:
     return min(math.dist(*pair) for pair in combinations(rows, 2))
 
 
-def _cut(factor: list[Level] | Range, share: float) -> Level:
-    if isinstance(factor, Range):
+def _cut(factor: list[Level] | LevelRange, share: float) -> Level:
+    if isinstance(factor, LevelRange):
         return factor.at(share)
     return factor[math.floor(share * len(factor))]

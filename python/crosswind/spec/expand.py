@@ -18,7 +18,7 @@ from pydantic import JsonValue
 from crosswind.spec.design import CONDITIONS_MAX, Design, Factors, Point, combinations_of, matches, points_of
 from crosswind.spec.document import Document, Path, Place
 from crosswind.spec.draft import items, only_key, sound, sound_field, value_at
-from crosswind.spec.factor import FACTOR, Range, levels_of, unit_of
+from crosswind.spec.factor import FACTOR, LevelRange, levels_of, unit_of
 from crosswind.spec.level import Level
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.problems import Problem
@@ -77,9 +77,9 @@ def _has_design(document: Document) -> bool:
     return any(value_at(document.data, key) is not None for key in ("factors", "design"))
 
 
-def _factors(document: Document) -> dict[str, list[Level] | Range] | None:
+def _factors(document: Document) -> dict[str, list[Level] | LevelRange] | None:
     """Return the factors; None where one of them has an error."""
-    read: dict[str, list[Level] | Range] = {}
+    read: dict[str, list[Level] | LevelRange] = {}
     for path, raw in items(document.data, "factors"):
         factor = sound(FACTOR.validate_python, raw)
         if factor is None:
@@ -145,19 +145,19 @@ def _reference_findings(document: Document, known: list[str]) -> Iterator[Findin
         yield ("design",), "needs factors; add them, or remove it"
 
 
-def _levels_findings(name: str, factor: list[Level] | Range, hypercube: bool) -> Iterator[Finding]:
+def _levels_findings(name: str, factor: list[Level] | LevelRange, hypercube: bool) -> Iterator[Finding]:
     where = ("factors", name)
-    if isinstance(factor, Range) and hypercube:
+    if isinstance(factor, LevelRange) and hypercube:
         if factor.count is not None:
             yield (*where, "levels"), "has no effect with a latin hypercube, which cuts the range; remove it"
         return
-    if isinstance(factor, Range) and factor.count is None:
+    if isinstance(factor, LevelRange) and factor.count is None:
         yield where, 'needs "levels", the number of them; add it'
         return
     levels = levels_of(factor)
     for index, level in enumerate(levels):
         if any(level.same_as(other) for other in levels[:index]):
-            place = where if isinstance(factor, Range) else (*where, index)
+            place = where if isinstance(factor, LevelRange) else (*where, index)
             yield place, f"{shown(level.written)} is given twice; a factor has each level once"
 
 
@@ -272,7 +272,7 @@ def _distinct(points: list[Point]) -> list[Point]:
     return list(found.values())
 
 
-def _place(factor: list[Level] | Range, name: str, level: Level) -> Path:
+def _place(factor: list[Level] | LevelRange, name: str, level: Level) -> Path:
     for index, each in enumerate(factor if isinstance(factor, list) else []):
         if each is level:
             return ("factors", name, index)

@@ -14,7 +14,7 @@ from crosswind.spec.level import Level, LevelValue, level_of
 Spacing = Literal["linear", "log"]
 
 
-class Range(SpecModel):
+class LevelRange(SpecModel):
     """Levels from one quantity to another of the same kind, both included."""
 
     begin: LevelValue = Field(alias="from", description="The lowest level.")
@@ -32,7 +32,7 @@ class Range(SpecModel):
     )
 
     @model_validator(mode="after")
-    def _ends_fit(self) -> Range:
+    def _ends_fit(self) -> LevelRange:
         low, high = self.begin, self.end
         if low.number is None or high.number is None or low.unit != high.unit:
             raise _unfit(f'"{low.text}" to "{high.text}" is not a range; write two quantities of one kind')
@@ -65,20 +65,20 @@ def _unfit(message: str) -> PydanticCustomError:
 
 
 def _list_or_range(value: object) -> str:
-    return "range" if isinstance(value, dict | Range) else "list"
+    return "range" if isinstance(value, dict | LevelRange) else "list"
 
 
 Factor = Annotated[
     Annotated[list[LevelValue], Field(min_length=1, max_length=100), Tag("list")]
-    | Annotated[Range, Tag("range")],
+    | Annotated[LevelRange, Tag("range")],
     Discriminator(_list_or_range),
 ]
-FACTOR: TypeAdapter[list[Level] | Range] = TypeAdapter(Factor)
+FACTOR: TypeAdapter[list[Level] | LevelRange] = TypeAdapter(Factor)
 
 
-def levels_of(factor: list[Level] | Range) -> list[Level]:
+def levels_of(factor: list[Level] | LevelRange) -> list[Level]:
     """Return the levels of a factor in their order."""
-    return factor.levels() if isinstance(factor, Range) else factor
+    return factor.levels() if isinstance(factor, LevelRange) else factor
 
 
 def unit_of(levels: list[Level]) -> str | None:

@@ -69,7 +69,7 @@ class OnOff(SpecModel):
     )
 
 
-class Replay(SpecModel):
+class ReplayedCapture(SpecModel):
     """Sizes and gaps of the packets of a capture."""
 
     file: str = Field(min_length=1, description="pcap or pcapng; relative to the folder of the command.")
@@ -79,7 +79,7 @@ class Replay(SpecModel):
 class ReplayArrivals(SpecModel):
     """As captured."""
 
-    replay: Replay
+    replay: ReplayedCapture
 
 
 class OnOffArrivals(SpecModel):

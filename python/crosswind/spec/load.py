@@ -13,7 +13,7 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from crosswind import catalog
 from crosswind.spec import applications
-from crosswind.spec.base import Reading, SpecModel
+from crosswind.spec.base import ReadingContext, SpecModel
 from crosswind.spec.checks import experiment_problems, misfit_problems
 from crosswind.spec.condition import Condition
 from crosswind.spec.document import Document, Path, parse_document, read_document
@@ -129,7 +129,7 @@ def find_experiment(text: str) -> Source:
 
 def read(adapter: TypeAdapter[_Value], document: Document, problems: list[Problem]) -> _Value | None:
     """Return the document read by `adapter`; None where it has errors, which are added to `problems`."""
-    reading = Reading(document.named_file, document.files_below)
+    reading = ReadingContext(document.named_file, document.files_below)
     try:
         return adapter.validate_python(document.data, context=reading)
     except ValidationError as error:
@@ -150,7 +150,7 @@ def _parameters_of(
     document: Document, path: Path, raw: JsonValue, problems: list[Problem]
 ) -> SpecModel | None:
     model = applications.parameters_of(str(path[-1]))
-    reading = Reading(document.named_file, document.files_below, {id(raw): model})
+    reading = ReadingContext(document.named_file, document.files_below, {id(raw): model})
     try:
         return model.model_validate(raw, context=reading)
     except ValidationError as error:

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, PlainSerializer, PlainValidator, ValidationInfo, WithJsonSchema
 
-from crosswind.spec.base import Reading
+from crosswind.spec.base import ReadingContext
 from crosswind.spec.quantities import QuantityError, shown
 from crosswind.spec.text_lines import LineError
 
@@ -60,7 +60,7 @@ def _reader(parse: Callable[[bytes], _Says]) -> Callable[[object, ValidationInfo
             raise QuantityError(
                 f"{shown(value)} is not a file; write its path, relative to the file that names it"
             )
-        if not isinstance(info.context, Reading):
+        if not isinstance(info.context, ReadingContext):
             return NamedFile(
                 value, "", None
             )  # A rule reads one key; the named file is read only with the whole.

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
-from crosswind.spec.buffer import Bdp, Room, resolved_buffer
+from crosswind.spec.buffer import Bdp, BufferSize, resolved_buffer
 from crosswind.spec.resolved import Form, ResolvedDomains, ResolvedLink, ResolvedTopology, WrittenRoutes
 from crosswind.spec.scale import scaled
 
@@ -23,7 +23,7 @@ Domains = Literal["auto"] | int | tuple[tuple[str, ...], ...]
 
 STAR_SWITCH = "switch"
 ARROW = "->"
-NO_LIMIT = Room()
+NO_LIMIT = BufferSize()
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Link:
     target: str
     rate_bps: int | None
     delay_ns: int = 0
-    buffer: Room | Bdp = NO_LIMIT
+    buffer: BufferSize | Bdp = NO_LIMIT
     jitter_ns: int = 0
     loss_ppb: int = 0
     cost: int = 1
@@ -78,7 +78,7 @@ class Link:
             resolved.target,
             resolved.rate_bps,
             resolved.delay_ns,
-            Room(resolved.buffer_bytes, resolved.buffer_packets, resolved.buffer_ns),
+            BufferSize(resolved.buffer_bytes, resolved.buffer_packets, resolved.buffer_ns),
             resolved.jitter_ns,
             resolved.loss_ppb,
             resolved.cost,
@@ -287,7 +287,7 @@ class Network:
 
 
 def star_links(
-    hosts: Iterable[str], rate_bps: int | None = None, delay_ns: int = 0, buffer: Room | Bdp = NO_LIMIT
+    hosts: Iterable[str], rate_bps: int | None = None, delay_ns: int = 0, buffer: BufferSize | Bdp = NO_LIMIT
 ) -> Iterator[Link]:
     """Yield the links of a star: for every host one to the switch, and one back."""
     for host in hosts:

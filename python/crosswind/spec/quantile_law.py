@@ -12,7 +12,7 @@ CERTAIN_PPB = 10**9
 
 
 @dataclass(frozen=True)
-class Cell:
+class RateCell:
     """A range of rates, uniform inside; its probability is `weight` divided by the sum of weights."""
 
     low_bps: int
@@ -20,7 +20,7 @@ class Cell:
     weight: int
 
 
-def cells_of(quantiles: Sequence[tuple[int, int]]) -> list[Cell]:
+def cells_of(quantiles: Sequence[tuple[int, int]]) -> list[RateCell]:
     """Return the cells of a distribution.
 
     Beyond the outer quantiles the density is that of the next cell; rates do not go below 0.
@@ -29,7 +29,7 @@ def cells_of(quantiles: Sequence[tuple[int, int]]) -> list[Cell]:
         quantiles: at least two, each a share in parts per billion and its rate; shares ascend, and rates do
             not descend.
     """
-    cells = [Cell(low, high, share - before) for (before, low), (share, high) in pairwise(quantiles)]
+    cells = [RateCell(low, high, share - before) for (before, low), (share, high) in pairwise(quantiles)]
     first, last = quantiles[0][0], CERTAIN_PPB - quantiles[-1][0]
     below, above = (
         round(Fraction(end.high_bps - end.low_bps, end.weight) * share)
@@ -37,8 +37,8 @@ def cells_of(quantiles: Sequence[tuple[int, int]]) -> list[Cell]:
     )
     lowest, highest = cells[0].low_bps, cells[-1].high_bps
     if first:
-        cells.insert(0, Cell(max(0, lowest - below), lowest, first))
+        cells.insert(0, RateCell(max(0, lowest - below), lowest, first))
     if last:
-        cells.append(Cell(highest, highest + above, last))
+        cells.append(RateCell(highest, highest + above, last))
     common = gcd(*(cell.weight for cell in cells))
-    return [Cell(cell.low_bps, cell.high_bps, cell.weight // common) for cell in cells]
+    return [RateCell(cell.low_bps, cell.high_bps, cell.weight // common) for cell in cells]

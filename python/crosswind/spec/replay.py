@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from crosswind.spec.capture_file import CaptureError, read_capture
-from crosswind.spec.interference import Replay
+from crosswind.spec.interference import ReplayedCapture
 from crosswind.spec.read_file import read_file
 from crosswind.spec.resolved import ReplayedPackets
 
@@ -13,7 +13,7 @@ from crosswind.spec.resolved import ReplayedPackets
 PACKETS_MAX = 100_000
 
 
-def replay_finding(replay: Replay) -> str | None:
+def replay_finding(replay: ReplayedCapture) -> str | None:
     """Return why a capture cannot be replayed; None where it can."""
     try:
         replayed(replay, mtu_bytes=1500, scale=1)
@@ -22,7 +22,7 @@ def replay_finding(replay: Replay) -> str | None:
     return None
 
 
-def replayed(replay: Replay, mtu_bytes: int, scale: float) -> ReplayedPackets:
+def replayed(replay: ReplayedCapture, mtu_bytes: int, scale: float) -> ReplayedPackets:
     """Return what the agent replays (contracts.md, section 1).
 
     A sender's network card splits packets above the MTU: each becomes packets of the MTU and a rest, at the

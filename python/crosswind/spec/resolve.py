@@ -14,7 +14,7 @@ from crosswind.spec.condition import Condition, Places
 from crosswind.spec.design import Point
 from crosswind.spec.element import Element
 from crosswind.spec.experiment import Experiment
-from crosswind.spec.factor import Range, unit_of
+from crosswind.spec.factor import LevelRange, unit_of
 from crosswind.spec.interference_resolved import resolve_interference
 from crosswind.spec.load import load_catalogue_condition
 from crosswind.spec.named_file import NamedFile, named_files
@@ -218,7 +218,7 @@ def _factors(experiment: Experiment) -> dict[str, ResolvedFactor]:
         levels = [point[name] for point in experiment.points.values() if name in point]
         found[name] = ResolvedFactor(
             unit=unit_of(levels),
-            spacing=factor.spacing if isinstance(factor, Range) else None,
+            spacing=factor.spacing if isinstance(factor, LevelRange) else None,
             levels=list(dict.fromkeys(level.text for level in levels)),
         )
     return found

@@ -31,7 +31,7 @@ class SpanEvent:
 
 
 @dataclass(frozen=True)
-class Span:
+class TraceSpan:
     """A part of a trace.
 
     Attributes:
@@ -53,7 +53,7 @@ class Span:
     error: str | None = None
 
     def as_json(self) -> dict[str, JsonValue]:
-        """Return it as a `Span` of opentelemetry.proto.trace.v1."""
+        """Return it as a `TraceSpan` of opentelemetry.proto.trace.v1."""
         kept = sorted(self.events, key=lambda event: event.at_ns)[:EVENTS_MAX]
         left_out = len(self.events) - len(kept)
         return {
@@ -78,7 +78,7 @@ class Span:
         }
 
 
-def line_of(spans: Sequence[Span], resource: Attributes) -> str:
+def line_of(spans: Sequence[TraceSpan], resource: Attributes) -> str:
     """Return the spans of one trace as an `ExportTraceServiceRequest`, in one line."""
     request = {
         "resourceSpans": [

@@ -10,10 +10,10 @@ from itertools import pairwise
 
 from crosswind import __version__
 from crosswind.errors import CrosswindError
-from crosswind.results.journal import Step, read_steps
+from crosswind.results.journal import JournalStep, read_steps
 from crosswind.results.reading import Results, StoredTrial
 from crosswind.results.rows import attempt_name
-from crosswind.telemetry.otlp import Attributes, Span, SpanEvent, line_of
+from crosswind.telemetry.otlp import Attributes, SpanEvent, TraceSpan, line_of
 
 # What an attempt does after a step of the journal.
 _PARTS = {"started": "network up", "up": "prepare", "prepared": "measure", "measured": "store"}
@@ -43,7 +43,7 @@ def trace_of(results: Results) -> str:
         "crosswind.application": resolved.application.name,
         "crosswind.attempts": len(trials),
     }
-    around = Span(
+    around = TraceSpan(
         trace,
         root,
         f"run {resolved.name}",
@@ -58,7 +58,7 @@ class _AttemptSpans:
     """The spans of one attempt."""
 
     def __init__(
-        self, results: Results, trial: StoredTrial, steps: Sequence[Step], trace: bytes, run: bytes
+        self, results: Results, trial: StoredTrial, steps: Sequence[JournalStep], trace: bytes, run: bytes
     ) -> None:
         self._results = results
         self._trial = trial
@@ -67,7 +67,7 @@ class _AttemptSpans:
         self._run = run
         self._id = self._identifier("attempt")
 
-    def spans(self) -> Iterator[Span]:
+    def spans(self) -> Iterator[TraceSpan]:
         """Yield the span of the attempt, and one for each part of it."""
         trial, steps = self._trial, self._steps
         if trial.duration_s is None:
@@ -77,7 +77,7 @@ class _AttemptSpans:
         ended_ns = started_ns + round((trial.duration_s or 0) * 1e9)
         if steps:
             started_ns, ended_ns = _unix_ns(steps[0].at), _unix_ns(steps[-1].at)
-        yield Span(
+        yield TraceSpan(
             self._trace,
             self._id,
             f"trial {trial.condition}",
@@ -89,7 +89,7 @@ class _AttemptSpans:
             self._error(),
         )
         for before, step in pairwise(steps):
-            yield Span(
+            yield TraceSpan(
                 self._trace,
                 self._identifier(before.step),
                 _PARTS.get(before.step, before.step),
@@ -151,9 +151,9 @@ class _AttemptSpans:
         return _identifier(f"{self._trace.hex()}/{self._trial.trial}/{part}", 8)
 
 
-def _by_attempt(steps: Sequence[Step]) -> dict[str, list[Step]]:
+def _by_attempt(steps: Sequence[JournalStep]) -> dict[str, list[JournalStep]]:
     """Return the steps of every attempt in order, by its name; the first is `started`."""
-    found: dict[str, list[Step]] = {}
+    found: dict[str, list[JournalStep]] = {}
     for step in steps:
         if step.step != "planned":
             found.setdefault(attempt_name(step.trial, step.attempt), []).append(step)

@@ -6,7 +6,7 @@ It decides nothing about trials (see `crosswind.runner`) and knows no applicatio
 from crosswind.testbed.agent import Agent, Ended
 from crosswind.testbed.binaries import find_binary
 from crosswind.testbed.errors import AgentDied, AgentRefused, FabricFault, NotHere, TestbedError
-from crosswind.testbed.fabric import Files, Process, RunningFabric
+from crosswind.testbed.fabric import FabricFiles, Process, RunningFabric
 from crosswind.testbed.folders import WorkFolder
 from crosswind.testbed.replies import Hello, Node
 
@@ -16,7 +16,7 @@ __all__ = [
     "AgentRefused",
     "Ended",
     "FabricFault",
-    "Files",
+    "FabricFiles",
     "Hello",
     "Node",
     "NotHere",

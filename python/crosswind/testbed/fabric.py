@@ -106,7 +106,7 @@ class Root:
 
 
 @dataclass(frozen=True)
-class Files:
+class FabricFiles:
     """Files that the agent writes while a fabric is up; neither may exist before.
 
     Attributes:
@@ -154,13 +154,13 @@ class RunningFabric:
         agent: Agent,
         spec: FabricSpec,
         logs: Path,
-        files: Files | None = None,
+        files: FabricFiles | None = None,
         limits: Mapping[str, RequestedLimits] | None = None,
     ) -> None:
         self._agent = agent
         self._spec = spec
         self._logs = logs
-        self._files = files or Files()
+        self._files = files or FabricFiles()
         self._limits = dict(limits or {})
         self.written = Down()
         self.nodes: dict[str, Node] = {}

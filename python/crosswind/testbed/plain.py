@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from crosswind.spec.buffer import Room
+from crosswind.spec.buffer import BufferSize
 from crosswind.spec.network import STAR_SWITCH, star_links
 from crosswind.spec.resolved import FabricCondition, FabricNode, FabricSpec, ResolvedTcp
 
@@ -33,7 +33,9 @@ def plain_fabric(
         seed=seed,
         hosts=hosts,
         switches=[STAR_SWITCH],
-        links=[link.resolved(1.0) for link in star_links(hosts, rate_bps, delay_ns, Room(buffer_bytes))],
+        links=[
+            link.resolved(1.0) for link in star_links(hosts, rate_bps, delay_ns, BufferSize(buffer_bytes))
+        ],
         routes="shortest",
         nodes=[FabricNode(name=name, host=host) for name, host in zip(nodes, hosts, strict=True)],
         mtu_bytes=1500,

@@ -20,7 +20,7 @@ import pytest
 
 from crosswind.app.compose.dotenv import read_variables
 from crosswind.app.compose.file import read_compose
-from crosswind.app.compose.files import Files
+from crosswind.app.compose.files import ComposeFiles
 from crosswind.app.compose.interpolate import interpolated
 from crosswind.app.compose.service import Service
 from crosswind.spec.document import parse_document
@@ -148,7 +148,7 @@ def test_services_are_those_that_compose_runs(paths: list[Path]) -> None:
     for path, expected in zip(paths, asked("file", [str(path) for path in paths]), strict=True):
         beside = parse_document(b"", str(path.parent / "experiment.yaml"))
         try:
-            file = read_compose(path.name, Files(beside.named_file, beside.files_below), variables={})
+            file = read_compose(path.name, ComposeFiles(beside.named_file, beside.files_below), variables={})
         except SpecErrors:
             continue
         assert set(file.services) == set(expected["services"]), path

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from crosswind.app.compose.file import ComposeFile, read_compose
-from crosswind.app.compose.files import Files
+from crosswind.app.compose.files import ComposeFiles
 from crosswind.spec.problems import SpecErrors
 
 
-def files_of(contents: Mapping[str, str]) -> Files:
+def files_of(contents: Mapping[str, str]) -> ComposeFiles:
     """Return files with these contents, by their paths."""
 
     def read(name: str) -> bytes:
@@ -21,7 +21,7 @@ def files_of(contents: Mapping[str, str]) -> Files:
         prefix = "" if folder == "." else f"{folder}/"
         return sorted(name for name in contents if name.startswith(prefix))
 
-    return Files(read, below)
+    return ComposeFiles(read, below)
 
 
 def compose(

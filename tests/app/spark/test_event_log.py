@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crosswind.app.spark.event_log import Stage, Task, read_stages
+from crosswind.app.spark.event_log import SparkStage, SparkTask, read_stages
 from crosswind.app.spark.jobs.outcome import JobOutcome, Part
 from crosswind.app.spark.jobs.plan import Plan
 from crosswind.app.spark.jobs.size import Records
@@ -70,8 +70,8 @@ def test_an_empty_log_has_no_end() -> None:
         read_stages([], "measured")
 
 
-def task(host: str, ms: int) -> Task:
-    return Task(
+def task(host: str, ms: int) -> SparkTask:
+    return SparkTask(
         host, ms * MS, shuffle_written_bytes=10, shuffle_read_remote_bytes=3, shuffle_read_local_bytes=4
     )
 
@@ -80,7 +80,7 @@ def test_the_node_of_the_slowest_task_is_named_and_charged_for_it() -> None:
     # Median (100 + 110) / 2 = 105 ms; the slowest takes 315 = 3 medians, 210 ms longer, and is the only one
     # beyond one and a half.
     tasks = [task("worker0", 100), task("worker1", 100), task("worker0", 110), task("worker1", 315)]
-    stage = Stage(4, "text", None, 0, 400 * MS, tasks, failed_tasks=1)
+    stage = SparkStage(4, "text", None, 0, 400 * MS, tasks, failed_tasks=1)
     outcome = JobOutcome(5, 1005, [Part("q3", 900)], {})
     metrics = metrics_of(outcome, [stage], ["worker0", "worker1"])
     assert {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crosswind.app.traffic.summary import Moved, TrafficConnection, TrafficSummary, metrics_of
+from crosswind.app.traffic.summary import DirectionPayload, TrafficConnection, TrafficSummary, metrics_of
 from crosswind.testbed.errors import TestbedError
 
 CAPTURED = Path(__file__).parent / "captured"
@@ -26,7 +26,7 @@ def connection(number: int, window_bytes: int, finished_ns: int | None = None) -
         connection=number,
         sender="a",
         receiver="b",
-        messages=Moved(total_bytes=window_bytes, window_bytes=window_bytes, part_ns=S, series=[]),
+        messages=DirectionPayload(total_bytes=window_bytes, window_bytes=window_bytes, part_ns=S, series=[]),
         answers=None,
         finished_ns=finished_ns,
         sender_cpu_ns=0,

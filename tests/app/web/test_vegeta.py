@@ -20,7 +20,7 @@ def hits(name: str) -> list[vegeta.Hit]:
 
 def written(
     found: list[vegeta.Hit], rate: float | None = 20, warm_up_ns: int = 0
-) -> tuple[vegeta.Totals, list[dict[str, str]]]:
+) -> tuple[vegeta.VegetaTotals, list[dict[str, str]]]:
     file = io.StringIO()
     totals = vegeta.write_operations(
         found, file, realtime_minus_monotonic_ns=1_795_294_000_000_000_000, rate=rate, warm_up_ns=warm_up_ns

@@ -8,12 +8,12 @@ from regime_parts import S, sitting
 
 from crosswind.fingerprint.regime.measure import ALL_MEASURED, Silence, SilenceWatch, is_complete
 from crosswind.fingerprint.regime.pattern import Pattern
-from crosswind.fingerprint.regime.points import Point
+from crosswind.fingerprint.regime.points import RegimePoint
 from crosswind.fingerprint.regime.record import Header, Record
 from crosswind.testbed.plain import plain_fabric
 
 
-def point(begin_s: int, payload_bytes: int) -> Point:
+def point(begin_s: int, payload_bytes: int) -> RegimePoint:
     return regime_parts.point(begin_s * S, 10, payload_bytes, 3)
 
 

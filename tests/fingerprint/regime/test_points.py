@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from crosswind.fingerprint.regime.points import Clocks, ConnectionLost, Point, Points
+from crosswind.fingerprint.regime.points import Clocks, ConnectionLost, PhasePoints, RegimePoint
 
 CALM = Clocks(wall_s=1000.0, monotonic_s=50.0, steal_s=3.0)
 
@@ -19,8 +19,8 @@ def said(connection: int, end: str, until_ns: int, **totals: Any) -> str:
 
 
 def both(
-    points: Points, until_ns: int, received: int, retransmits: int, clocks: Clocks = CALM
-) -> list[Point]:
+    points: PhasePoints, until_ns: int, received: int, retransmits: int, clocks: Clocks = CALM
+) -> list[RegimePoint]:
     """What both ends of one connection say of an instant."""
     lines = [
         said(0, "receiver", until_ns, bytes=received, cpu_ns=2 * until_ns),
@@ -30,7 +30,7 @@ def both(
 
 
 def test_a_point_is_the_difference_between_two_instants_of_all_ends() -> None:
-    points = Points(1000, 2, CALM)
+    points = PhasePoints(1000, 2, CALM)
     lines = [
         said(0, "receiver", 2000, bytes=10, cpu_ns=5),
         said(0, "receiver", 3000, bytes=40, cpu_ns=15),  # This end is ahead of the other ones.
@@ -50,20 +50,20 @@ def test_a_point_is_the_difference_between_two_instants_of_all_ends() -> None:
 
 
 def test_what_a_phase_before_it_said_is_passed_over() -> None:
-    points = Points(1000, 1, CALM)
+    points = PhasePoints(1000, 1, CALM)
     assert both(points, 1000, received=9, retransmits=9) == []
     assert len(both(points, 2000, received=1, retransmits=0)) == 1
 
 
 def test_a_counter_that_wraps_goes_on() -> None:
-    points = Points(0, 1, CALM)
+    points = PhasePoints(0, 1, CALM)
     both(points, 1000, received=1, retransmits=2**32 - 3)
     (point,) = both(points, 2000, received=1, retransmits=4)
     assert point.retransmits == 7
 
 
 def test_a_kernel_that_does_not_count_gives_no_number() -> None:
-    points = Points(0, 1, CALM)
+    points = PhasePoints(0, 1, CALM)
     list(points.hear(said(0, "receiver", 1000, bytes=5), CALM))
     (point,) = points.hear(said(0, "sender", 1000), CALM)
     assert (point.retransmits, point.rtt_us) == (None, None)
@@ -71,7 +71,7 @@ def test_a_kernel_that_does_not_count_gives_no_number() -> None:
 
 @pytest.mark.parametrize("set_by_s", [3600.0, -3600.0])
 def test_a_clock_that_is_set_changes_no_figure_and_is_told(set_by_s: float) -> None:
-    points = Points(0, 1, CALM)
+    points = PhasePoints(0, 1, CALM)
     after = Clocks(wall_s=1001.0 + set_by_s, monotonic_s=51.0, steal_s=3.5)
     (jumped,) = both(points, 1_000_000_000, received=10, retransmits=0, clocks=after)
     assert jumped.clock_set_s == pytest.approx(set_by_s)
@@ -84,7 +84,7 @@ def test_a_clock_that_is_set_changes_no_figure_and_is_told(set_by_s: float) -> N
 
 
 def test_a_far_end_that_vanishes_is_named_after_its_last_point() -> None:
-    points = Points(0, 1, CALM)
+    points = PhasePoints(0, 1, CALM)
     assert len(both(points, 1000, received=1, retransmits=0)) == 1
     lost = said(0, "sender", 1500, retransmits=0, lost="the receiver is gone: connection reset")
     with pytest.raises(ConnectionLost, match="connection 0 at its sender: the receiver is gone"):

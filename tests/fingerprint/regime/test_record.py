@@ -11,7 +11,7 @@ import pytest
 import regime_parts
 from regime_parts import S
 
-from crosswind.fingerprint.regime.points import Point
+from crosswind.fingerprint.regime.points import RegimePoint
 from crosswind.fingerprint.regime.record import Header, Now, Recorder, RegimeFileError, read_record
 from crosswind.fingerprint.trace.trace_file import read_trace
 from crosswind.testbed.plain import plain_fabric
@@ -23,7 +23,7 @@ def now(monotonic_s: float, wall_s: float = 0.0, boot: str = "first") -> Now:
     return Now("2026-01-01T00:00:00+00:00", boot, round(monotonic_s * S), round(wall_s * S))
 
 
-def point(begin_s: float) -> Point:
+def point(begin_s: float) -> RegimePoint:
     return regime_parts.point(round(begin_s * S), 1, 1448)
 
 

@@ -14,7 +14,7 @@ from pydantic import JsonValue
 Level = Literal["serious", "note"]
 
 
-class Kind(Enum):
+class CautionKind(Enum):
     """`serious`: numbers may mislead. `note`: how to read them."""
 
     def __init__(self, level: Level, meaning: str, remedy: str) -> None:
@@ -204,7 +204,7 @@ class Kind(Enum):
 class Caution:
     """A warning that applies to a run; `text` says what was found and what to try."""
 
-    kind: Kind
+    kind: CautionKind
     title: str
     text: str
 
@@ -223,7 +223,7 @@ class Caution:
         return {"id": self.id, "level": self.level, "title": self.title, "text": self.text}
 
 
-def caution(kind: Kind, title: str, found: str = "") -> Caution:
+def caution(kind: CautionKind, title: str, found: str = "") -> Caution:
     """Return a warning whose text says what was found, what it means, and what to try."""
     return Caution(kind, title, " ".join(part for part in (found, kind.meaning, kind.remedy) if part))
 

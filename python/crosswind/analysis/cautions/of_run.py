@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from crosswind.analysis.cautions.catalogue import Caution, Kind, caution, sentences
+from crosswind.analysis.cautions.catalogue import Caution, CautionKind, caution, sentences
 from crosswind.analysis.cautions.setting import setting_cautions
 from crosswind.analysis.cautions.stragglers import straggler_cautions
 from crosswind.analysis.measure import QUANTILE_NAMES
@@ -43,14 +43,18 @@ def _trials(summary: Summary) -> list[Caution]:
         )
         return f" Succeeded on a later attempt: {again}." if again else ""
 
-    kinds = {"failed": Kind.TRIALS_FAILED, "void": Kind.TRIALS_VOID, "degraded": Kind.TRIALS_DEGRADED}
+    kinds = {
+        "failed": CautionKind.TRIALS_FAILED,
+        "void": CautionKind.TRIALS_VOID,
+        "degraded": CautionKind.TRIALS_DEGRADED,
+    }
     for name, kind in kinds.items():
         if many := summary.count(name):
             again = repeated(name) if name != "degraded" else _faithful_for(summary)
             found.append(caution(kind, f"{_trial_count(many)} {name}", f"{where(name)}.{again}"))
     tried = {place(trial) for trial in summary.trials if trial.row.status in ("done", "failed")}
     if pending := len({place(trial) for trial in summary.trials} - tried):
-        found.append(caution(Kind.TRIALS_MISSING, f"{_trial_count(pending)} missing"))
+        found.append(caution(CautionKind.TRIALS_MISSING, f"{_trial_count(pending)} missing"))
     return found
 
 
@@ -83,7 +87,7 @@ def _ranges(summary: Summary) -> list[Caution]:
                 for name, known in wider.items()
             )
             title = f"The machine may have moved {measure.label}"
-            found.append(caution(Kind.RANGES_WIDEN, title, f"{named}."))
+            found.append(caution(CautionKind.RANGES_WIDEN, title, f"{named}."))
     return found
 
 
@@ -95,7 +99,7 @@ def _unknown(summary: Summary) -> list[Caution]:
         for measure in summary.measures
     }
     return [
-        caution(Kind.VALUE_MISSING, f"{_trial_count(many)} without {label}", f"Of {len(counted)}.")
+        caution(CautionKind.VALUE_MISSING, f"{_trial_count(many)} without {label}", f"Of {len(counted)}.")
         for label, many in lacking.items()
         if many
     ]
@@ -114,7 +118,7 @@ def _repetitions(summary: Summary) -> list[Caution]:
             change = f": {levels[0]} before, {levels[1]} after" if levels else ""
             found.append(
                 Caution(
-                    Kind.INTERVAL_REFUSED,
+                    CautionKind.INTERVAL_REFUSED,
                     f"Interval refused under {short[condition.name]}",
                     f"The trials are not independent in {primary.label}: {seen.reason}{change}. An interval "
                     f"over them would not hold. Remedy: {seen.remedy}.",
@@ -124,9 +128,9 @@ def _repetitions(summary: Summary) -> list[Caution]:
             grown.setdefault(seen.warning, []).append(short[condition.name])
     found += [
         Caution(
-            Kind.INTERVAL_GREW,
+            CautionKind.INTERVAL_GREW,
             f"More trials did not help under {', '.join(names)}",
-            f"In {primary.label} {warning}. {Kind.INTERVAL_GREW.remedy}",
+            f"In {primary.label} {warning}. {CautionKind.INTERVAL_GREW.remedy}",
         )
         for warning, names in grown.items()
     ]
@@ -139,10 +143,10 @@ def _repetitions(summary: Summary) -> list[Caution]:
         named = ", ".join(f"{label} ({many})" for label, many in beside.items() if many)
         found.append(
             Caution(
-                Kind.OTHER_INTERVALS_REFUSED,
+                CautionKind.OTHER_INTERVALS_REFUSED,
                 "Intervals of other figures refused",
                 f"Number of conditions: {named}. Their trials depend on time or on earlier trials. "
-                f"{Kind.OTHER_INTERVALS_REFUSED.remedy}",
+                f"{CautionKind.OTHER_INTERVALS_REFUSED.remedy}",
             )
         )
     return found
@@ -155,7 +159,7 @@ def _rest(summary: Summary) -> list[Caution]:
     short = short_names(condition.name for condition in summary.conditions)
     return [
         caution(
-            Kind.REST_TOO_SHORT,
+            CautionKind.REST_TOO_SHORT,
             f"The rest was too short under {short[condition.name]}",
             f"{fault[0].upper()}{fault[1:]}.",
         )
@@ -175,7 +179,7 @@ def _modes(summary: Summary) -> list[Caution]:
             low, high = (f"{quantity(mode.median, summary.primary.unit)} ({mode.n} trials)" for mode in split)
             found.append(
                 caution(
-                    Kind.BIMODAL,
+                    CautionKind.BIMODAL,
                     f"Two modes under {short[condition.name]}",
                     f"{summary.primary.title} is around {low} or around {high}.",
                 )
@@ -194,7 +198,7 @@ def _intervals(summary: Summary) -> list[Caution]:
             return []
         return [
             caution(
-                Kind.MANY_COMPARISONS,
+                CautionKind.MANY_COMPARISONS,
                 "Each interval holds by itself",
                 f"This report has {len(summary.conditions) - 1} comparisons.",
             )
@@ -205,7 +209,7 @@ def _intervals(summary: Summary) -> list[Caution]:
     which = "every condition has" if len(missing) == len(summary.conditions) else count
     return [
         Caution(
-            Kind.TOO_FEW_TRIALS,
+            CautionKind.TOO_FEW_TRIALS,
             "Too few trials for an interval",
             f"A 95 % interval for the median over trials needs {needed}; {which} fewer (the fewest: "
             f"{fewest}). Runs of the same set-up often differ by 10 to 20 %, so ignore smaller "
@@ -228,28 +232,31 @@ def _operations(summary: Summary) -> list[Caution]:
         quantile, limit = ("p99", 1000) if fewest < 1000 else ("p999", 10_000)
         found.append(
             Caution(
-                Kind.FEW_OPERATIONS,
+                CautionKind.FEW_OPERATIONS,
                 f"{QUANTILE_NAMES[quantile]} rests on few operations",
                 f"The shortest trial has {count(fewest)} operations: fewer than ten lie beyond its "
-                f"{QUANTILE_NAMES[quantile]}, which needs {count(limit)}. {Kind.FEW_OPERATIONS.remedy}",
+                f"{QUANTILE_NAMES[quantile]}, which needs {count(limit)}. "
+                f"{CautionKind.FEW_OPERATIONS.remedy}",
             )
         )
     errors = sum(trial.errors or 0 for trial in counted)
     if errors:
         total = sum(trial.operations or 0 for trial in counted)
         failed = f"{count(errors)} operations failed"
-        found.append(caution(Kind.OPERATIONS_FAILED, failed, f"Of {count(total)}."))
+        found.append(caution(CautionKind.OPERATIONS_FAILED, failed, f"Of {count(total)}."))
     if late := sum(trial.not_started or 0 for trial in counted):
-        found.append(caution(Kind.OPERATIONS_NEVER_SENT, f"{count(late)} operations were due and never sent"))
+        found.append(
+            caution(CautionKind.OPERATIONS_NEVER_SENT, f"{count(late)} operations were due and never sent")
+        )
     if lost := summary.slow.lost_records:
-        found.append(caution(Kind.PACKET_RECORDS_LOST, f"{count(lost)} packet records were lost"))
+        found.append(caution(CautionKind.PACKET_RECORDS_LOST, f"{count(lost)} packet records were lost"))
     return found
 
 
 def _loop(summary: Summary) -> list[Caution]:
     if summary.open_loop or not summary.has_operations:
         return []
-    return [caution(Kind.CLOSED_LOOP, "A closed loop hides stalls")]
+    return [caution(CautionKind.CLOSED_LOOP, "A closed loop hides stalls")]
 
 
 def _scale(summary: Summary) -> list[Caution]:
@@ -258,7 +265,7 @@ def _scale(summary: Summary) -> list[Caution]:
         return []
     preserved = summary.resolved.preserved
     kept = f"Preserved are: {', '.join(preserved)}." if preserved else "No ratio is declared as preserved."
-    return [caution(Kind.SCALED, f"Run at scale {scale:g}", kept)]
+    return [caution(CautionKind.SCALED, f"Run at scale {scale:g}", kept)]
 
 
 def _declared(summary: Summary) -> list[Caution]:
@@ -268,14 +275,17 @@ def _declared(summary: Summary) -> list[Caution]:
     weak = [text for text in texts if durability and str(durability) in text.split()]
     others = [text for text in texts if text not in weak]
     title = "w=0 never meets the network" if durability == "w=0" else "Writes are confirmed early"
-    found = [Caution(Kind.WRITES_UNCONFIRMED, title, text) for text in weak]
-    return [*found, *([Caution(Kind.DECLARED, "From the experiment", sentences(others))] if others else [])]
+    found = [Caution(CautionKind.WRITES_UNCONFIRMED, title, text) for text in weak]
+    return [
+        *found,
+        *([Caution(CautionKind.DECLARED, "From the experiment", sentences(others))] if others else []),
+    ]
 
 
 def _pictures(summary: Summary) -> list[Caution]:
     if not summary.has_operations:
         return []
-    return [caution(Kind.POOLED_PICTURES, "Pictures pool operations")]
+    return [caution(CautionKind.POOLED_PICTURES, "Pictures pool operations")]
 
 
 def _trial_count(number: int) -> str:

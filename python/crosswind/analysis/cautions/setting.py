@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from itertools import pairwise
 
-from crosswind.analysis.cautions.catalogue import Caution, Kind, caution, sentences
+from crosswind.analysis.cautions.catalogue import Caution, CautionKind, caution, sentences
 from crosswind.analysis.generator import Generator
 from crosswind.analysis.summary import Summary
 from crosswind.machine import machine_fingerprint
@@ -37,7 +37,7 @@ def _machines(summary: Summary) -> list[Caution]:
     ]
     if not changed:
         return []
-    return [caution(Kind.MIXED_MACHINES, "Mixed machines", f"{'; '.join(changed)}.")]
+    return [caution(CautionKind.MIXED_MACHINES, "Mixed machines", f"{'; '.join(changed)}.")]
 
 
 def _generators(summary: Summary) -> list[Caution]:
@@ -51,7 +51,7 @@ def _generators(summary: Summary) -> list[Caution]:
         found.append(f"Its own lateness is more than half of P99: {late}.")
     if not found:
         return []
-    return [caution(Kind.GENERATOR_SATURATED, "The load generator was at its limit", " ".join(found))]
+    return [caution(CautionKind.GENERATOR_SATURATED, "The load generator was at its limit", " ".join(found))]
 
 
 def _windows(summary: Summary) -> list[Caution]:
@@ -62,13 +62,13 @@ def _windows(summary: Summary) -> list[Caution]:
     if not apart:
         return []
     where = f"All clients sent together in less than {percent(COMMON_SHARE)} of the time: {apart}."
-    return [caution(Kind.STAGGERED_WINDOWS, "Averages of staggered windows", where)]
+    return [caution(CautionKind.STAGGERED_WINDOWS, "Averages of staggered windows", where)]
 
 
 def _notes(summary: Summary) -> list[Caution]:
     before = summary.provenance.before
     remarks = [] if before is None else before.remarks
-    return [Caution(Kind.MACHINE_REMARK, "Of this machine", sentences(remarks))] if remarks else []
+    return [Caution(CautionKind.MACHINE_REMARK, "Of this machine", sentences(remarks))] if remarks else []
 
 
 def _tcp(summary: Summary) -> list[Caution]:
@@ -94,7 +94,7 @@ def _tcp(summary: Summary) -> list[Caution]:
     ]
     if not found:
         return []
-    return [caution(Kind.TCP_DEFAULTS_DIFFER, "TCP defaults differ", sentences(found))]
+    return [caution(CautionKind.TCP_DEFAULTS_DIFFER, "TCP defaults differ", sentences(found))]
 
 
 def _session(summary: Summary) -> list[Caution]:
@@ -105,7 +105,7 @@ def _session(summary: Summary) -> list[Caution]:
     starts = sorted(trial.row.started for trial in summary.trials if trial.row.started is not None)
     if any(later - earlier > SESSION_PAUSE for earlier, later in pairwise(starts)):
         return []
-    return [caution(Kind.ONE_SESSION, "One session only")]
+    return [caution(CautionKind.ONE_SESSION, "One session only")]
 
 
 def _sysctls(summary: Summary, when: str) -> dict[str, str | int | None]:

@@ -2,7 +2,7 @@
 
 from statistics import median
 
-from crosswind.analysis.cautions.catalogue import Caution, Kind, caution
+from crosswind.analysis.cautions.catalogue import Caution, CautionKind, caution
 from crosswind.analysis.stragglers import Straggler
 from crosswind.analysis.summary import Summary
 from crosswind.text.units import percent, short_names
@@ -31,5 +31,5 @@ def straggler_cautions(summary: Summary) -> list[Caution]:
                 "such a bucket were."
             )
             title = f"{node} is a straggler under {short[condition.name]}"
-            found.append(caution(Kind.STRAGGLER, title, text))
+            found.append(caution(CautionKind.STRAGGLER, title, text))
     return found

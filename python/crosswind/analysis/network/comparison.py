@@ -32,7 +32,7 @@ _EXITS = {"same": Exit.DONE, "different": Exit.NOT_COMPARABLE, "undecided": Exit
 
 
 @dataclass(frozen=True)
-class Change:
+class FigureChange:
     """How a figure of the other network differs from the base: by a ratio, or by a difference."""
 
     kind: Literal["ratio", "difference"]
@@ -48,7 +48,7 @@ class FigureComparison:
     figure: Trait
     base: Found
     other: Found
-    change: Change | None  # None unless both have a value
+    change: FigureChange | None  # None unless both have a value
     verdict: Alike
     why: str  # the reason in a few words, where the change does not show it; else empty
 
@@ -142,13 +142,13 @@ def _compared(figure: Trait, base: Found, other: Found) -> FigureComparison:
     return FigureComparison(figure, base, other, None, "different" if beyond else "undecided", why)
 
 
-def _change(figure: Trait, base: Bounded, other: Bounded) -> Change:
+def _change(figure: Trait, base: Bounded, other: Bounded) -> FigureChange:
     """Return a ratio where the margin is a share and both values are above 0, else a difference."""
     if not figure.margin.absolute and min(base.low, other.low) > 0:
         most = 1 + figure.margin.share
-        return Change("ratio", ratio_of(base, other), 1 / most, most)
+        return FigureChange("ratio", ratio_of(base, other), 1 / most, most)
     margin = figure.margin.of(base.value, other.value)
-    return Change("difference", difference_of(base, other), -margin, margin)
+    return FigureChange("difference", difference_of(base, other), -margin, margin)
 
 
 def _ends(base: FingerprintDocument, other: FingerprintDocument) -> list[str]:

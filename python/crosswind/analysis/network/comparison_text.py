@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from crosswind.analysis.network.comparison import Change, FigureComparison, FingerprintComparison
+from crosswind.analysis.network.comparison import FigureChange, FigureComparison, FingerprintComparison
 from crosswind.analysis.network.figures import AtLeast, Found, Margin
 from crosswind.stats import Alike, Bounded
 from crosswind.text.change import change as change_of
@@ -78,7 +78,7 @@ def interval_text(found: Bounded, unit: Unit) -> str:
     return f"{low or 'unknown'} - {high or 'unknown'}"
 
 
-def change_text(change: Change, unit: str) -> tuple[str, str]:
+def change_text(change: FigureChange, unit: str) -> tuple[str, str]:
     """Return a change and its interval."""
     if change.kind == "ratio":
         found = change.interval

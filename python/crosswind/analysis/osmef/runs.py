@@ -27,7 +27,7 @@ _LATEST_S = 1e11  # of a `time`: the year 5138
 
 
 @dataclass(frozen=True)
-class Transfer:
+class OsmefTransfer:
     """One connection of a run, as nuttcp reports it."""
 
     rate_mb_s: float  # of the receiver, over its own time
@@ -44,7 +44,7 @@ class OsmefRun:
     file: str  # its name, without the folder
     began_s: float
     machine: str  # describes the machines; empty where the file does not
-    transfers: tuple[Transfer, ...]  # in the order of the file, which is the order in which they ended
+    transfers: tuple[OsmefTransfer, ...]  # in the order of the file, which is the order in which they ended
 
 
 def is_osmef(folder: Path) -> bool:
@@ -144,14 +144,14 @@ def _machine(states: Iterable[Mapping[str, JsonValue]]) -> str:
     return " and ".join(sorted(text for text in texts if text))
 
 
-def _transfer(name: str, transfer: JsonValue) -> Transfer:
+def _transfer(name: str, transfer: JsonValue) -> OsmefTransfer:
     rx, tx = end_of(transfer, "rx"), end_of(transfer, "tx")
     rate, megabytes, lasts_s = (
         _figure(name, "rx", rx, key) for key in ("rate_KBps", "megabytes", "real_seconds")
     )
     if not (rate and megabytes and lasts_s):
         raise ValueError(f"{name}: nothing arrived, so the transfer failed; remove the file")
-    return Transfer(
+    return OsmefTransfer(
         rate / _KB_IN_MB,
         megabytes,
         lasts_s,

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crosswind.analysis.osmef.published_shares import published_shares
-from crosswind.analysis.osmef.runs import OsmefRun, Transfer
+from crosswind.analysis.osmef.runs import OsmefRun, OsmefTransfer
 from crosswind.stats import (
     Guard,
     Interval,
@@ -80,7 +80,7 @@ class CorrectedRow:
 
 
 @dataclass(frozen=True)
-class Row:
+class OsmefRow:
     """A row of the table."""
 
     connections: int
@@ -99,7 +99,7 @@ class Scenario:
     left_out: dict[str, list[str]]  # other machine -> files of its runs
     like: dict[str, list[str]]  # other machine -> scenarios with most runs on it
     guard: Guard  # over all runs, in the order of time
-    rows: list[Row]
+    rows: list[OsmefRow]
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def _scenario(
     )
 
 
-def _rows(runs: Sequence[OsmefRun], machine: str, connections: Sequence[int], among: int) -> list[Row]:
+def _rows(runs: Sequence[OsmefRun], machine: str, connections: Sequence[int], among: int) -> list[OsmefRow]:
     # Runs that are left out must not look like a change of level among the others.
     kept = _guard([run for run in runs if run.machine == machine], among)
     rows = []
@@ -160,7 +160,7 @@ def _rows(runs: Sequence[OsmefRun], machine: str, connections: Sequence[int], am
         pooled = [run for run in runs if len(run.transfers) == many]
         belong = [run for run in pooled if run.machine == machine]
         rows.append(
-            Row(
+            OsmefRow(
                 many,
                 _published(pooled),
                 _published(belong) if belong else None,
@@ -198,7 +198,7 @@ def _published(runs: Sequence[OsmefRun]) -> PublishedRow:
     )
 
 
-_FIGURES: tuple[Callable[[Transfer], float], ...] = (
+_FIGURES: tuple[Callable[[OsmefTransfer], float], ...] = (
     lambda transfer: transfer.rate_mb_s,
     lambda transfer: transfer.rx_cpu_percent,
     lambda transfer: transfer.tx_cpu_percent,

@@ -9,7 +9,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from crosswind.analysis.osmef.table import CorrectedRow, OsmefTable, OverRuns, PublishedRow, Row, Scenario
+from crosswind.analysis.osmef.table import (
+    CorrectedRow,
+    OsmefRow,
+    OsmefTable,
+    OverRuns,
+    PublishedRow,
+    Scenario,
+)
 from crosswind.stats import Interval, RefusedInterval
 from crosswind.text.console import widen
 from crosswind.text.units import percent, times
@@ -52,7 +59,7 @@ def _table(table: OsmefTable, connections: int) -> Table:
     return shown
 
 
-def _add(shown: Table, name: str, row: Row) -> None:
+def _add(shown: Table, name: str, row: OsmefRow) -> None:
     """Add the lines of a row: as published, of one machine where that differs, and run by run."""
     shown.add_row(name, "published", *_published(row.published, row.connections))
     if row.kept is not None and row.kept.runs < row.published.runs:

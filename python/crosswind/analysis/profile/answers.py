@@ -2,7 +2,7 @@
 
 from crosswind.analysis.answer import Answer
 from crosswind.analysis.monitored import Distribution, by_place
-from crosswind.analysis.profile.sensitivity import AxisSensitivity, Effect, Sensitivity, Step
+from crosswind.analysis.profile.sensitivity import AxisSensitivity, Effect, LevelStep, Sensitivity
 from crosswind.analysis.profile.surface import Surface
 from crosswind.text.units import number, percent
 
@@ -46,7 +46,7 @@ def _bound(surface: Surface, found: Sensitivity) -> Answer:
     return Answer(question, "Undecided", text + " More trials would decide.", "plain")
 
 
-def _last_step(each: AxisSensitivity, step: Step) -> str:
+def _last_step(each: AxisSensitivity, step: LevelStep) -> str:
     axis = each.axis
     assert step.at_best is not None
     step_of = f"the last step of {axis.name}, {axis.label(step.worse)} to {axis.label(step.better)},"

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crosswind.analysis.profile.axis import Axis
-from crosswind.analysis.profile.surface import Point, Surface
+from crosswind.analysis.profile.surface import Surface, SurfacePoint
 
 _DRAWS = 4000
 _SEED = 3
@@ -51,7 +51,7 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Step:
+class LevelStep:
     """From one level to the next better one.
 
     Attributes:
@@ -78,7 +78,7 @@ class AxisSensitivity:
     axis: Axis
     elasticity: Effect
     per: str
-    steps: list[Step]
+    steps: list[LevelStep]
     whole: Effect
 
 
@@ -160,7 +160,7 @@ def _axis(surface: Surface, axis: Axis, effects: _Effects) -> AxisSensitivity:
         if others:
             gain = _gain(surface, axis, worse, better)
             at_best = effects.of(_gain(surface, axis, worse, better, best)) if best in others else None
-            steps.append(Step(worse, better, effects.of(gain), at_best))
+            steps.append(LevelStep(worse, better, effects.of(gain), at_best))
     slope, per = _slope(surface, axis)
     return AxisSensitivity(axis, effects.of(slope), per, steps, effects.of(_whole(surface, axis)))
 
@@ -175,7 +175,7 @@ def _whole(surface: Surface, axis: Axis) -> _Contrast:
     return lambda means: np.asarray(slope(means) * (x[1] - x[0]) / (1 if axis.logarithmic else 100))
 
 
-def _others(point: Point, axis: Axis) -> tuple[float, ...]:
+def _others(point: SurfacePoint, axis: Axis) -> tuple[float, ...]:
     return tuple(level for name, level in point.at.items() if name != axis.name)
 
 

@@ -19,7 +19,7 @@ from crosswind.stats import Interval, RefusedInterval
 
 
 @dataclass(frozen=True)
-class Point:
+class SurfacePoint:
     """One condition of the surface.
 
     Attributes:
@@ -52,22 +52,22 @@ class Surface:
     measure: Measure
     axes: tuple[Axis, ...]
     others: dict[str, str]
-    points: list[Point]
-    best: Point
+    points: list[SurfacePoint]
+    best: SurfacePoint
 
     def share(self, value: float) -> float:
         """Return the performance of a value of the measure, as a share of the best point's."""
         ratio = value / self.best.value
         return ratio if self.measure.better == "higher" else 1 / ratio
 
-    def interval(self, point: Point) -> tuple[float, float] | None:
+    def interval(self, point: SurfacePoint) -> tuple[float, float] | None:
         """Return the ends of a point's interval as shares of the best point's median; None without one."""
         if point.low is None or point.high is None:
             return None
         low, high = sorted((self.share(point.low), self.share(point.high)))
         return low, high
 
-    def point_at(self, **levels: float) -> Point | None:
+    def point_at(self, **levels: float) -> SurfacePoint | None:
         """Return the point with these levels, if there is one."""
         return next((point for point in self.points if point.at == levels), None)
 
@@ -146,11 +146,11 @@ def _rank(condition: ConditionSummary, measure: Measure) -> float:
     return median if measure.better == "higher" else -median
 
 
-def _point(condition: ConditionSummary, at: dict[str, float], measure: Measure) -> Point:
+def _point(condition: ConditionSummary, at: dict[str, float], measure: Measure) -> SurfacePoint:
     values = np.array(condition.per_trial(measure.key).values)
     estimate = condition.estimates[measure.key]
     low, high = (estimate.low, estimate.high) if isinstance(estimate, Interval) else (None, None)
-    return Point(
+    return SurfacePoint(
         condition,
         at,
         np.log(values) * (1 if measure.better == "higher" else -1),

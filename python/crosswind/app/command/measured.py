@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from pydantic import Field, model_validator
 
 from crosswind.app.command.command_line import CommandLine
-from crosswind.app.command.metric import MetricName, Operations, OwnMetric, figures_of
+from crosswind.app.command.metric import MetricName, OperationsFile, OwnMetric, figures_of
 from crosswind.app.load import latency_figures
 from crosswind.spec.base import SpecModel
 from crosswind.spec.declared import Figure
@@ -28,7 +28,7 @@ class MeasuredParameters(SpecModel):
     metrics: dict[MetricName, OwnMetric] = Field(
         default_factory=dict, description="Metrics read from the load's output, the most important first."
     )
-    operations: Operations | None = Field(
+    operations: OperationsFile | None = Field(
         None, description="A file of single operations that the load writes."
     )
     warm_up_ns: Duration = Field(

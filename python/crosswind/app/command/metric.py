@@ -117,7 +117,7 @@ class OwnMetric(SpecModel):
         return "ns" if self.unit is None else unit_of(self.unit).base
 
 
-class Operations(SpecModel):
+class OperationsFile(SpecModel):
     """A file of single operations, as crosswind-load writes them: their latencies become metrics."""
 
     file: WrittenFile = Field(

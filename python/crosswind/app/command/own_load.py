@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from crosswind.app.base import Load, Outcome
+from crosswind.app.base import Load, LoadOutcome
 from crosswind.app.command.measured import NS_PER_S, MeasuredParameters
 from crosswind.app.command.metric import VALUE, OwnMetric
 from crosswind.app.command.result import NoResult, column_of, from_json, from_regex, statistics_of
-from crosswind.app.load_summary import Connection
 from crosswind.app.written import Facts
+from crosswind.results.measurement import LoadConnection
 from crosswind.results.rows import Metric
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError
@@ -37,7 +37,7 @@ class OwnFacts(Facts):
 
     command: list[str]
     elapsed_ns: int
-    connections: list[Connection]
+    connections: list[LoadConnection]
 
 
 class OwnLoad(Load):
@@ -83,7 +83,7 @@ class OwnLoad(Load):
             self.process.wait(self._parameters.warm_up_ns / NS_PER_S)
             self._began_ns += self._parameters.warm_up_ns
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> LoadOutcome:
         ended = self.process.ended
         assert ended is not None
         assert ended.at_ns is not None
@@ -99,7 +99,7 @@ class OwnLoad(Load):
             for statistic, value in self._read(name, metric, elapsed_ns).items()
         ]
         operations = self._parameters.operations
-        return Outcome(
+        return LoadOutcome(
             None if operations is None else self._operations(operations.file),
             tuple(metrics),
             OwnFacts(
@@ -154,7 +154,7 @@ class OwnLoad(Load):
             raise TestbedError(f'{where}: begins with "{header}"; its first line must be {_OPERATIONS}')
         return path
 
-    def _connections(self) -> list[Connection]:
+    def _connections(self) -> list[LoadConnection]:
         """Return the ends of its connections; empty if the load does not write them."""
         operations = self._parameters.operations
         if operations is None or operations.connections is None:
@@ -167,7 +167,7 @@ class OwnLoad(Load):
         for number, row in enumerate(rows, start=2):
             if len(row) != 3 or not row[0].isdecimal():
                 raise TestbedError(f"{where}:{number}: must look like 0,10.77.0.4:40001,10.77.0.1:5432")
-        return [Connection(connection=int(n), local=local, remote=remote) for n, local, remote in rows]
+        return [LoadConnection(connection=int(n), local=local, remote=remote) for n, local, remote in rows]
 
     def _file(self, name: str, where: str) -> Path:
         """Return a file that the load wrote, but not one outside its folder that a link leads to."""

@@ -12,7 +12,7 @@ from crosswind.spec.quantities import RATE, SIZE, TIME, QuantityError, shown
 
 
 @dataclass(frozen=True)
-class Unit:
+class MetricUnit:
     """A unit; a value in it times `factor` is the value in `base`."""
 
     word: str
@@ -22,18 +22,18 @@ class Unit:
 
 _PREFIXES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
-UNITS: dict[str, Unit] = {
+UNITS: dict[str, MetricUnit] = {
     unit.word: unit
     for unit in (
-        *(Unit(word, "ns", factor) for word, factor in TIME.units.items()),
-        *(Unit(word, "B", factor) for word, factor in SIZE.units.items()),
-        *(Unit(f"{word}/s", "B/s", factor) for word, factor in SIZE.units.items()),
-        *(Unit(word, "bit/s", factor) for word, factor in RATE.units.items()),
-        *(Unit(f"{prefix}flop/s", "flop/s", factor) for prefix, factor in _PREFIXES.items()),
-        *(Unit(word, "1/s", 1.0) for word in ("1/s", "/s")),
-        Unit("count", "count", 1.0),
-        Unit("1", "1", 1.0),
-        Unit("%", "1", 0.01),
+        *(MetricUnit(word, "ns", factor) for word, factor in TIME.units.items()),
+        *(MetricUnit(word, "B", factor) for word, factor in SIZE.units.items()),
+        *(MetricUnit(f"{word}/s", "B/s", factor) for word, factor in SIZE.units.items()),
+        *(MetricUnit(word, "bit/s", factor) for word, factor in RATE.units.items()),
+        *(MetricUnit(f"{prefix}flop/s", "flop/s", factor) for prefix, factor in _PREFIXES.items()),
+        *(MetricUnit(word, "1/s", 1.0) for word in ("1/s", "/s")),
+        MetricUnit("count", "count", 1.0),
+        MetricUnit("1", "1", 1.0),
+        MetricUnit("%", "1", 0.01),
     )
 }
 _ALL = f"units are {', '.join(UNITS)}"
@@ -41,7 +41,7 @@ _ALL = f"units are {', '.join(UNITS)}"
 _PRINTED = {"µs": "us", "μs": "us"}
 
 
-def unit_of(word: str) -> Unit:
+def unit_of(word: str) -> MetricUnit:
     """Return the unit with a name in a file or in an output.
 
     Raises: QuantityError: there is no such unit; the message has the nearest one, or all.

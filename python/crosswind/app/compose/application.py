@@ -43,7 +43,7 @@ _OWN_NAME = "/etc/hostname"
 
 
 @dataclass(frozen=True)
-class Place:
+class ExecutionContext:
     """Where the processes of a node run, and under which account."""
 
     command: list[str]
@@ -75,7 +75,7 @@ class Compose(Application):
             if service.own_image is not None and service.image is not None and service.build is not None
         }
         self._images = Images(parameters.images, builds)
-        self._places: dict[str, Place] = {}
+        self._contexts: dict[str, ExecutionContext] = {}
         self._running: dict[str, Process] = {}
         self._ready: set[str] = set()
 
@@ -166,7 +166,7 @@ class Compose(Application):
             self._images.unpack(name, *stage.fabric.application_account, stage.files)
 
     def start(self, stage: Stage) -> None:
-        self._places, self._running, self._ready = {}, {}, set()
+        self._contexts, self._running, self._ready = {}, {}, set()
         account = stage.fabric.application_account
         services, load = self.parameters.services, self.parameters.load
         (stage.folder / "services").mkdir()
@@ -177,25 +177,25 @@ class Compose(Application):
                 for node in self._nodes(other):
                     self._await(stage, node, dependency.condition)
             for node in self._nodes(name):
-                self._places[node] = self._furnish(stage, mounts, name, node)
+                self._contexts[node] = self._furnish(stage, mounts, name, node)
                 if name != load:
-                    self._running[node] = self._start(stage, node, node, self._places[node].command)
+                    self._running[node] = self._start(stage, node, node, self._contexts[node].command)
         if isinstance(load, OutsideLoad):
-            self._places[load.node] = self._furnish_outside(stage, load)
+            self._contexts[load.node] = self._furnish_outside(stage, load)
         for node in self._servers:
             self._await(stage, node, "service_healthy")
 
     def load(self, stage: Stage) -> Load:
         node, warm_up = self.parameters.load_node, self.parameters.warm_up_command
-        place = self._places[node]
+        context = self._contexts[node]
         if warm_up is not None and isinstance(self.parameters.load, OutsideLoad):
             warm_up = [self._fill(stage, node, word) for word in warm_up]
         return OwnLoad(
             self.parameters,
-            lambda: self._start(stage, node, node, place.command),
+            lambda: self._start(stage, node, node, context.command),
             None if warm_up is None else lambda: self._start(stage, node, "warm-up", warm_up),
-            place.folder,
-            place.command,
+            context.folder,
+            context.command,
         )
 
     def stop(self, stage: Stage) -> None:
@@ -239,15 +239,15 @@ class Compose(Application):
         return program_missing(f"service {name}", program, service.environment.get("PATH"))
 
     def _start(self, stage: Stage, node: str, name: str, command: list[str]) -> Process:
-        place = self._places[node]
+        context = self._contexts[node]
         return stage.fabric.start(
             node,
             name,
             command,
-            cwd=Path(place.working_dir),
-            env=place.environment,
-            root=place.root,
-            account=place.account,
+            cwd=Path(context.working_dir),
+            env=context.environment,
+            root=context.root,
+            account=context.account,
         )
 
     def _await(self, stage: Stage, node: str, condition: str) -> None:
@@ -266,7 +266,7 @@ class Compose(Application):
                 look,
                 within_s,
                 self.parameters.services[name].restart,
-                lambda: self._start(stage, node, node, self._places[node].command),
+                lambda: self._start(stage, node, node, self._contexts[node].command),
             )
             self._ready.add(node)
 
@@ -284,7 +284,7 @@ class Compose(Application):
             return look, health.patience_ns / NS_PER_S
         return listening_look(stage.fabric.nodes[node], service.ports), WITHIN_S
 
-    def _furnish(self, stage: Stage, mounts: MountMaker, name: str, node: str) -> Place:
+    def _furnish(self, stage: Stage, mounts: MountMaker, name: str, node: str) -> ExecutionContext:
         """Make the root file system of a node, or its folder if it uses the files of the host."""
         service = self.parameters.services[name]
         folder = stage.folder / "services" / node
@@ -303,7 +303,7 @@ class Compose(Application):
             give_tree(folder, *user)
         named = {bind.to for bind in names}
         own = tuple(bind for bind in root.binds if bind.to not in named)
-        return Place(
+        return ExecutionContext(
             self._words(service, configuration),
             dict(entry.split("=", 1) for entry in configuration.environment) | service.environment,
             working_dir,
@@ -327,7 +327,7 @@ class Compose(Application):
             binds.append(Bind(source, to, read_only=False))
         return tuple(binds)
 
-    def _on_host(self, service: Service, folder: Path) -> Place:
+    def _on_host(self, service: Service, folder: Path) -> ExecutionContext:
         environment, working_dir = dict(service.environment), str(folder)
         command = self._words(service, ImageConfiguration())
         if service.on_host is None:
@@ -337,14 +337,14 @@ class Compose(Application):
             path = environment.get("PATH", SEARCH_PATH)
             # A healthcheck may use other programs of the package.
             environment = {**program.env, **environment, "PATH": f"{program.path.parent}:{path}"}
-        return Place(command, environment, working_dir, None)
+        return ExecutionContext(command, environment, working_dir, None)
 
-    def _furnish_outside(self, stage: Stage, load: OutsideLoad) -> Place:
+    def _furnish_outside(self, stage: Stage, load: OutsideLoad) -> ExecutionContext:
         folder = stage.folder / "services" / load.node
         copy_files(stage, load.files, folder)
         command = [self._fill(stage, load.node, word) for word in load.command]
         environment = {name: self._fill(stage, load.node, text) for name, text in load.environment.items()}
-        return Place(command, environment, str(folder), None)
+        return ExecutionContext(command, environment, str(folder), None)
 
     def _fill(self, stage: Stage, node: str, text: str) -> str:
         values = {

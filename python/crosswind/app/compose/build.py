@@ -19,7 +19,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from crosswind.app.compose.files import Files, path_from
+from crosswind.app.compose.files import ComposeFiles, path_from
 from crosswind.app.compose.keys import BUILD_REFUSED, BUILD_WITHOUT_EFFECT
 from crosswind.app.compose.located import Located
 from crosswind.app.compose.merge import as_mapping
@@ -99,7 +99,7 @@ class Build(SpecModel):
         return options if self.network is None else [*options, "--network", self.network]
 
 
-def read_build(item: Located, files: Files, values: Mapping[str, str]) -> tuple[Build, list[str]]:
+def read_build(item: Located, files: ComposeFiles, values: Mapping[str, str]) -> tuple[Build, list[str]]:
     """Return the `build` of a service, and its keys that have no effect.
 
     Raises: QuantityError: it is not a build, or its files do not exist.

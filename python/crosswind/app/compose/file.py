@@ -1,7 +1,7 @@
 """Read a compose file with all files that it names: return its services, or all of its errors.
 
 Source: the Compose Specification: interpolation, `include`, `extends`, profiles. All files are read through
-`Files`, so a run can be resumed from its results folder alone.
+`ComposeFiles`, so a run can be resumed from its results folder alone.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Collection, Iterator, Mapping
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from crosswind.app.compose.dotenv import read_variables
-from crosswind.app.compose.files import Files, path_from
+from crosswind.app.compose.files import ComposeFiles, path_from
 from crosswind.app.compose.interpolate import interpolated
-from crosswind.app.compose.located import Located, Place, document_of, located, problem_at
+from crosswind.app.compose.located import FilePlace, Located, document_of, located, problem_at
 from crosswind.app.compose.merge import merged
 from crosswind.app.compose.note import texts_of
 from crosswind.app.compose.order import start_order
@@ -55,7 +55,7 @@ class ComposeFile(SpecModel):
 
 def read_compose(
     name: str,
-    files: Files,
+    files: ComposeFiles,
     *,
     variables: Mapping[str, str],
     profiles: Collection[str] = (),
@@ -87,7 +87,11 @@ def service_names(content: bytes, name: str) -> list[str]:
 
 class _Reader:
     def __init__(
-        self, files: Files, variables: Mapping[str, str], profiles: Collection[str], wanted: Collection[str]
+        self,
+        files: ComposeFiles,
+        variables: Mapping[str, str],
+        profiles: Collection[str],
+        wanted: Collection[str],
     ) -> None:
         self._files = files
         self._variables = variables
@@ -96,7 +100,7 @@ class _Reader:
         self._problems: list[Problem] = []
 
     def read(self, name: str) -> ComposeFile:
-        top = Place(name, 1, 1)
+        top = FilePlace(name, 1, 1)
         context = Context(Located({}, top, top), self._files, {}, "")
         context.problems = self._problems
         self._files.content(name)
@@ -211,7 +215,7 @@ class _Reader:
             content = self._files.content(path)
         except OSError:
             return dict(self._variables)
-        place = Place(path, 1, 1)
+        place = FilePlace(path, 1, 1)
         try:
             found = read_variables(content, self._variables, lambda variable: context.unset(place, variable))
         except LineError as error:

@@ -16,7 +16,7 @@ _BYTES_MAX = 256 << 20
 _IGNORED = ".dockerignore"
 
 
-class Files:
+class ComposeFiles:
     """Files by their paths, relative to the experiment's folder.
 
     Args:

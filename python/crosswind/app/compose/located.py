@@ -15,7 +15,7 @@ MERGE = "<<"
 
 
 @dataclass(frozen=True)
-class Place:
+class FilePlace:
     """The place of a value; `file` is relative to the experiment's folder."""
 
     file: str
@@ -38,8 +38,8 @@ class Located:
     """
 
     value: Any
-    place: Place
-    key: Place
+    place: FilePlace
+    key: FilePlace
 
     @property
     def items(self) -> dict[str, Located]:
@@ -83,8 +83,8 @@ class Located:
 def located(document: Document, file: str) -> Located:
     """Return the values of a document, with merge keys (`<<`) resolved; raises nothing."""
 
-    def place(at: LineAndColumn) -> Place:
-        return Place(file, *at)
+    def place(at: LineAndColumn) -> FilePlace:
+        return FilePlace(file, *at)
 
     def of(data: object, path: Path) -> Located:
         value = place(document.values[path])
@@ -116,8 +116,8 @@ def _merged(entries: dict[str, Located]) -> dict[str, Located]:
 
 def document_of(tree: Located) -> PlacedDocument:
     """Return the tree as a document whose problems name their files."""
-    places: dict[Path, Place] = {}
-    keys: dict[Path, Place] = {}
+    places: dict[Path, FilePlace] = {}
+    keys: dict[Path, FilePlace] = {}
     for path, item in _walk(tree, ()):
         places[path], keys[path] = item.place, item.key
     lines = {path: (at.line, at.column) for path, at in places.items()}
@@ -136,8 +136,8 @@ def _walk(tree: Located, path: Path) -> Iterator[tuple[Path, Located]]:
 class PlacedDocument(Document):
     """A document that was made from several files."""
 
-    places: dict[Path, Place]
-    key_places: dict[Path, Place]
+    places: dict[Path, FilePlace]
+    key_places: dict[Path, FilePlace]
 
     def problem(self, path: Path, message: str, *, at_key: bool = False) -> Problem:
         while path and path not in self.places:

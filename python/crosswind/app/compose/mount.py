@@ -9,7 +9,7 @@ import posixpath
 import re
 from typing import Literal
 
-from crosswind.app.compose.files import Files, path_from
+from crosswind.app.compose.files import ComposeFiles, path_from
 from crosswind.app.compose.located import Located
 from crosswind.spec.base import SpecModel
 from crosswind.spec.quantities import QuantityError, shown
@@ -145,7 +145,7 @@ def read_bool(value: object) -> bool:
 
 
 def read_file_mount(
-    item: Located, kind: str, defined: Located | None, files: Files, values: dict[str, str]
+    item: Located, kind: str, defined: Located | None, files: ComposeFiles, values: dict[str, str]
 ) -> Mount:
     """Return a secret or config of a service, as the top level defines it.
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from crosswind.app.compose.located import Place
+from crosswind.app.compose.located import FilePlace
 
 
 @dataclass(frozen=True)
-class Note:
+class ComposeNote:
     """A note on a key of a compose file.
 
     Attributes:
@@ -18,13 +18,13 @@ class Note:
         matters: whether readers of the results must know it; otherwise it has no effect on a test.
     """
 
-    place: Place
+    place: FilePlace
     key: str
     says: str
     matters: bool
 
 
-def texts_of(notes: Iterable[Note]) -> list[str]:
+def texts_of(notes: Iterable[ComposeNote]) -> list[str]:
     """Return notes as texts, in the order of the file; notes with the same key and text are joined."""
     grouped: dict[tuple[str, str, str], list[int]] = {}
     for note in sorted(notes, key=lambda note: (note.place.file, note.place.line, note.key)):

@@ -24,10 +24,10 @@ from crosswind.app.command.measured import MeasuredParameters
 from crosswind.app.command.readiness import Ready
 from crosswind.app.command.variables import variable_findings
 from crosswind.app.compose.file import ComposeFile, read_compose, service_names
-from crosswind.app.compose.files import Files
+from crosswind.app.compose.files import ComposeFiles
 from crosswind.app.compose.outside import OutsideLoad
 from crosswind.app.compose.service import Service, node_name, nodes_of
-from crosswind.spec.base import Reading
+from crosswind.spec.base import ReadingContext
 from crosswind.spec.named_file import NamedFile
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.node_limits import NodeLimits
@@ -52,14 +52,14 @@ def _file(value: object, info: ValidationInfo) -> NamedFile[ComposeFile]:
     if value.startswith("/"):
         raise QuantityError(f"{shown(value)} is absolute; write it relative to the experiment's folder")
     name = posixpath.normpath(value)
-    if not isinstance(info.context, Reading):
+    if not isinstance(info.context, ReadingContext):
         return NamedFile(name, "", None)
     load = info.data.get("load")
     try:
         content = info.context.named_file(name)
         says = read_compose(
             name,
-            Files(info.context.named_file, info.context.files_below),
+            ComposeFiles(info.context.named_file, info.context.files_below),
             variables=info.data.get("variables", {}),
             profiles=info.data.get("profiles", []),
             wanted=[load] if isinstance(load, str) else [],
@@ -212,7 +212,7 @@ class ComposeParameters(MeasuredParameters):
 def node_names(raw: object, read: Callable[[str], bytes], below: Callable[[str], list[str]]) -> list[str]:
     """Return the nodes of an experiment with these parameters, which may have errors."""
     try:
-        parameters = ComposeParameters.model_validate(raw, context=Reading(read, below))
+        parameters = ComposeParameters.model_validate(raw, context=ReadingContext(read, below))
     except ValueError:
         return _nodes_of_unsound(raw, read)
     return list(dict.fromkeys((*parameters.nodes, parameters.load_node)))

@@ -10,11 +10,11 @@ from functools import partial
 from crosswind.app.compose import keys
 from crosswind.app.compose.build import read_build
 from crosswind.app.compose.dotenv import read_variables
-from crosswind.app.compose.files import Files, path_from
-from crosswind.app.compose.located import Located, Place, problem_at
+from crosswind.app.compose.files import ComposeFiles, path_from
+from crosswind.app.compose.located import FilePlace, Located, problem_at
 from crosswind.app.compose.merge import as_mapping
 from crosswind.app.compose.mount import Mount, read_bool, read_file_mount, read_mount, read_tmpfs
-from crosswind.app.compose.note import Note
+from crosswind.app.compose.note import ComposeNote
 from crosswind.app.compose.service import node_name
 from crosswind.app.compose.words import read_whole
 from crosswind.spec.document import Path
@@ -51,17 +51,17 @@ class Context:
     """
 
     tree: Located
-    files: Files
+    files: ComposeFiles
     values: dict[str, str]
     project: str
-    notes: list[Note] = field(default_factory=list)
+    notes: list[ComposeNote] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
-    def note(self, place: Place, key: str, says: str, *, matters: bool = False) -> None:
+    def note(self, place: FilePlace, key: str, says: str, *, matters: bool = False) -> None:
         """Add a note."""
-        self.notes.append(Note(place, key, says, matters))
+        self.notes.append(ComposeNote(place, key, says, matters))
 
-    def unset(self, place: Place, name: str) -> None:
+    def unset(self, place: FilePlace, name: str) -> None:
         """Add the note that a variable has no value."""
         says = "has no value and becomes an empty text; write it into .env beside the file"
         self.note(place, f"${{{name}}}", says, matters=True)

@@ -20,7 +20,7 @@ from pathlib import Path
 from pydantic import Field, TypeAdapter
 
 from crosswind.app.compose.inside import inside
-from crosswind.app.written import Written
+from crosswind.app.written import WrittenPart
 from crosswind.testbed.errors import TestbedError
 
 _WHITEOUT = ".wh."
@@ -37,20 +37,20 @@ class ImageConfiguration:
     working_dir: str = "/"
 
 
-class _Config(Written):
+class _Config(WrittenPart):
     entrypoint: list[str] | None = Field(None, alias="Entrypoint")
     command: list[str] | None = Field(None, alias="Cmd")
     environment: list[str] | None = Field(None, alias="Env")
     working_dir: str | None = Field(None, alias="WorkingDir")
 
 
-class _Document(Written):
+class _Document(WrittenPart):
     """The configuration of an image, as far as it is read (OCI Image Format, config.md)."""
 
     config: _Config | None = None
 
 
-class _Manifest(Written):
+class _Manifest(WrittenPart):
     """An entry of `manifest.json`: the names of the configuration and of the layers in the archive."""
 
     config: str = Field(alias="Config")

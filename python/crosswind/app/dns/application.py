@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from crosswind.app.base import Application, Load, Outcome, Stage
+from crosswind.app.base import Application, Load, LoadOutcome, Stage
 from crosswind.app.dns import dnsperf, nsd
 from crosswind.app.load import NS_PER_S, TAIL_S, WINDOW_LEAD_S, await_listening
 from crosswind.app.server import stop_servers
@@ -195,7 +195,7 @@ class DnsperfLoad(Load):
     def await_measured_phase(self) -> None:
         self.process.wait(max(0.0, self._asked.warm_up_ns / NS_PER_S - WINDOW_LEAD_S))
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> LoadOutcome:
         with self.process.stdout.open(errors="replace") as lines:
             measured = dnsperf.read(lines, self._asked.warm_up_ns, self._asked.timeout_ns)
         answers = measured.queries - measured.lost
@@ -210,9 +210,9 @@ class DnsperfLoad(Load):
             span_s=measured.span_s,
             refusals=dict(measured.refusals),
         )
-        return Outcome(None, tuple(self._metrics(measured)), facts)
+        return LoadOutcome(None, tuple(self._metrics(measured)), facts)
 
-    def _metrics(self, measured: dnsperf.Measured) -> list[Metric]:
+    def _metrics(self, measured: dnsperf.MeasuredQueries) -> list[Metric]:
         node = self.process.node
         mean_ns = sum(measured.latencies_ns) / len(measured.latencies_ns)
         latencies = {name: measured.quantile_ns(share) for name, share in _QUANTILES.items()}

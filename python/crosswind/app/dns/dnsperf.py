@@ -32,7 +32,7 @@ _NS_PER_S = 1_000_000_000
 
 
 @dataclass
-class Measured:
+class MeasuredQueries:
     """What happened after the warm-up.
 
     Attributes:
@@ -112,7 +112,7 @@ class _Reader:
     """The state of reading an output; instants are seconds of the time of day."""
 
     def __init__(self, warm_up_ns: int, timeout_ns: int) -> None:
-        self.measured = Measured()
+        self.measured = MeasuredQueries()
         self.said: Counter[str] = Counter()
         self.totals: Counter[str] = Counter()
         self.is_complete = False
@@ -133,7 +133,7 @@ class _Reader:
         elif line.startswith("[Status] Testing complete"):
             self.is_complete = True
 
-    def end(self) -> Measured:
+    def end(self) -> MeasuredQueries:
         # Queries given up after the last stamp were sent in the measured phase.
         self.measured.lost += self._lost_since_stamp
         return self.measured
@@ -169,7 +169,7 @@ class _Reader:
         self._lost_since_stamp = 0
 
 
-def read(lines: Iterable[str], warm_up_ns: int, timeout_ns: int) -> Measured:
+def read(lines: Iterable[str], warm_up_ns: int, timeout_ns: int) -> MeasuredQueries:
     """Read the output of dnsperf; only the latencies need memory.
 
     Args:
@@ -191,7 +191,7 @@ def _nanoseconds(text: str, line: str) -> int:
         raise TestbedError(f'dnsperf: "{line.strip()}" has no latency at its end') from None
 
 
-def _check(measured: Measured, reader: _Reader) -> None:
+def _check(measured: MeasuredQueries, reader: _Reader) -> None:
     """Check that the output is complete, agrees with its own totals, and has a result."""
     said, totals = reader.said, reader.totals
     if not reader.is_complete or len(totals) < 3:
@@ -212,7 +212,7 @@ def _check(measured: Measured, reader: _Reader) -> None:
         )
 
 
-def refusals_text(measured: Measured) -> str:
+def refusals_text(measured: MeasuredQueries) -> str:
     """Return the answers with an error code, such as `3 SERVFAIL`."""
     return _listed(measured.refusals)
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from crosswind.app.base import Application, Load, Outcome, Stage
+from crosswind.app.base import Application, Load, LoadOutcome, Stage
 from crosswind.app.demand import Demand
 from crosswind.app.hpcc.input_file import input_file
 from crosswind.app.hpcc.measured import STATISTIC, facts_of, metrics_of
@@ -49,7 +49,7 @@ class HpccLoad(Load):
     def await_measured_phase(self) -> None:
         pass
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> LoadOutcome:
         if not self._output.is_file():
             raise TestbedError(f"{self.process}: wrote no hpccoutf.txt; {self.process.last_words()}")
         report, asked = read_report(self._output.read_text(errors="replace")), self._parameters
@@ -66,7 +66,7 @@ class HpccLoad(Load):
             summary=facts_of(report.summary),
             sections_s=report.sections_s,
         )
-        return Outcome(None, metrics_of(report.summary), facts)
+        return LoadOutcome(None, metrics_of(report.summary), facts)
 
     def first_error(self) -> str | None:
         # mpirun prints it between two lines of dashes.

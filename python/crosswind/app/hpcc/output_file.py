@@ -28,7 +28,7 @@ _OPERATIONS_TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True)
-class Report:
+class HpccOutput:
     """The output of a run of HPCC in which all tests passed.
 
     Attributes:
@@ -40,7 +40,7 @@ class Report:
     sections_s: dict[str, int]
 
 
-def read_report(text: str) -> Report:
+def read_report(text: str) -> HpccOutput:
     """Return the content of the output file of a run.
 
     Raises: TestbedError: the file ends early, or a test failed; the message names it.
@@ -65,7 +65,7 @@ def read_report(text: str) -> Report:
         raise TestbedError(
             f"hpcc: failed tests: {len(wrong)} (Success={summary.get('Success')}); {'; '.join(wrong)}"
         )
-    return Report(summary, sections_s)
+    return HpccOutput(summary, sections_s)
 
 
 def check_asked(summary: Mapping[str, str], *, n: int, nb: int, grid: Grid, ranks: int) -> None:

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from crosswind.app.base import Load, Outcome, Stage
+from crosswind.app.base import Load, LoadOutcome, Stage
 from crosswind.app.client_server import (
     ClientServer,
     OutputError,
@@ -12,7 +12,7 @@ from crosswind.app.client_server import (
     check_length,
     whole_seconds,
 )
-from crosswind.app.iperf3.report import Report, error_of, parse_report
+from crosswind.app.iperf3.report import Iperf3Report, error_of, parse_report
 from crosswind.app.load import NS_PER_S, await_listening
 from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.app.streams import FAIRNESS, GOODPUT, goodput_metrics
@@ -137,20 +137,20 @@ class _Iperf3Load(ToolLoad):
         super().__init__(process, warm_up_ns=asked.warm_up_ns, duration_ns=asked.duration_ns)
         self._asked = asked
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> LoadOutcome:
         printed = self._printed()
         report = parse_report(printed)
         check_length("iperf3", report.seconds, self._asked.duration_ns / NS_PER_S)
         if report.received_bytes == 0:
             raise OutputError("iperf3: not one byte arrived in the measured phase; is the path cut?")
         facts = Iperf3Facts(tool="iperf3", parameters=self._asked.model_dump(mode="json"), report=printed)
-        return Outcome(None, tuple(_metrics(report, self._asked)), facts)
+        return LoadOutcome(None, tuple(_metrics(report, self._asked)), facts)
 
     def first_error(self) -> str | None:
         return error_of(self._printed())
 
 
-def _metrics(report: Report, asked: Iperf3Parameters) -> list[Metric]:
+def _metrics(report: Iperf3Report, asked: Iperf3Parameters) -> list[Metric]:
     receiver = "server" if asked.sender == "client" else "client"
     metrics = goodput_metrics(
         receiver, report.received_bps, [stream.received_bps for stream in report.streams]

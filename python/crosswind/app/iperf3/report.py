@@ -15,7 +15,7 @@ Raw = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Stream:
+class Iperf3Stream:
     """One stream; None if iperf3 does not report a value.
 
     Attributes:
@@ -34,7 +34,7 @@ class Stream:
 
 
 @dataclass(frozen=True)
-class Report:
+class Iperf3Report:
     """A whole run.
 
     Attributes:
@@ -49,12 +49,12 @@ class Report:
     seconds: float
     received_bytes: int
     received_bps: float
-    streams: tuple[Stream, ...]
+    streams: tuple[Iperf3Stream, ...]
     client_cpu: float
     server_cpu: float
 
 
-def parse_report(printed: str) -> Report:
+def parse_report(printed: str) -> Iperf3Report:
     """Read a report of a client.
 
     Raises: OutputError: it is cut off, has an error, or lacks a value that every result has.
@@ -93,13 +93,13 @@ def _object(printed: str) -> Raw:
     return raw
 
 
-def _report(raw: Raw) -> Report:
+def _report(raw: Raw) -> Iperf3Report:
     end, asked = raw["end"], raw["start"]["test_start"]
     received, cpu = end["sum_received"], end["cpu_utilization_percent"]
     streams = tuple(_udp(one["udp"]) if "udp" in one else _tcp(one) for one in end["streams"])
     if len(streams) != asked["num_streams"]:
         raise OutputError(f"iperf3: reports {len(streams)} of {asked['num_streams']} streams")
-    return Report(
+    return Iperf3Report(
         version=raw["start"]["version"],
         seconds=received["seconds"],
         received_bytes=received["bytes"],
@@ -110,11 +110,11 @@ def _report(raw: Raw) -> Report:
     )
 
 
-def _tcp(stream: Raw) -> Stream:
+def _tcp(stream: Raw) -> Iperf3Stream:
     sender = stream["sender"]
     # If the server sends, the client does not get its samples and prints 0.
     rtt = tuple(float(sender.get(f"{which}_rtt", 0)) for which in ("mean", "min", "max"))
-    return Stream(
+    return Iperf3Stream(
         received_bps=stream["receiver"]["bits_per_second"],
         retransmits=sender.get("retransmits"),
         rtt_us=(rtt[0], rtt[1], rtt[2]) if rtt[0] > 0 else None,
@@ -123,10 +123,10 @@ def _tcp(stream: Raw) -> Stream:
     )
 
 
-def _udp(stream: Raw) -> Stream:
+def _udp(stream: Raw) -> Iperf3Stream:
     # `bytes` of a stream were sent, in the reports of both sides; only losses are counted by the receiver.
     lost_share = stream["lost_packets"] / stream["packets"] if stream["packets"] else 0.0
-    return Stream(
+    return Iperf3Stream(
         received_bps=stream["bits_per_second"] * (1 - lost_share),
         retransmits=None,
         rtt_us=None,

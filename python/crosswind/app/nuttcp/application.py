@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from crosswind.app.base import Load, Outcome, Stage
+from crosswind.app.base import Load, LoadOutcome, Stage
 from crosswind.app.client_server import (
     ClientServer,
     OutputError,
@@ -166,14 +166,14 @@ class _NuttcpLoad(ToolLoad):
         super().__init__(process, warm_up_ns=0, duration_ns=asked.duration_ns)
         self._asked = asked
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> LoadOutcome:
         printed = self._printed()
         transfers = parse_all(printed, self._asked.streams, self._asked.duration_ns // NS_PER_S)
         if not any(transfer.received_bytes for transfer in transfers):
             raise OutputError("nuttcp: not one byte arrived; is the path cut?")
         metrics = _metrics(transfers, self._asked)
         facts = PrintedFacts(tool="nuttcp", parameters=self._asked.model_dump(mode="json"), printed=printed)
-        return Outcome(None, tuple(metrics), facts)
+        return LoadOutcome(None, tuple(metrics), facts)
 
 
 def parse_all(printed: str, streams: int, asked_s: int) -> list[Transfer]:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from crosswind.app.base import Load, Outcome, Stage
+from crosswind.app.base import Load, LoadOutcome, Stage
 from crosswind.app.client_server import ClientServer, OutputError, PrintedFacts, ToolLoad
 from crosswind.app.load import NS_PER_S, WINDOW_LEAD_S, await_listening
 from crosswind.app.requirements import DebianPackages
@@ -119,7 +119,7 @@ class _SockperfLoad(ToolLoad):
                 return
         self.process.wait(max(0.0, self._warm_up_s - WINDOW_LEAD_S))
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> LoadOutcome:
         printed = self._printed()
         summary = parse_summary(printed)
         with (self._folder / LOG).open(errors="replace") as lines:
@@ -136,7 +136,7 @@ class _SockperfLoad(ToolLoad):
             Metric("client", "out-of-order", "count", "count", summary.out_of_order),
         ]
         facts = PrintedFacts(tool="sockperf", parameters=self._asked.model_dump(mode="json"), printed=printed)
-        return Outcome(operations, tuple(metrics), facts)
+        return LoadOutcome(operations, tuple(metrics), facts)
 
     def first_error(self) -> str | None:
         return complaint_of(self._printed())

@@ -22,7 +22,7 @@ _COMPLAINT = re.compile(r"^sockperf: (?:ERROR: (.*)|(No .*))$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Summary:
+class SockperfCounts:
     """The counts of sockperf; its "valid" part is the run without its first 400 ms and its end.
 
     Attributes:
@@ -45,7 +45,7 @@ class RoundTrip(NamedTuple):
     received_ns: int
 
 
-def parse_summary(printed: str) -> Summary:
+def parse_summary(printed: str) -> SockperfCounts:
     """Read the output of a client.
 
     Raises: OutputError: it has an error, or no statistics.
@@ -57,7 +57,7 @@ def parse_summary(printed: str) -> Summary:
     if total is None or valid is None or amiss is None:
         last = (text.strip().splitlines() or ["nothing"])[-1]
         raise OutputError(f"sockperf: printed no statistics; its last line: {last}")
-    return Summary(float(total[1]), int(valid[2]), int(amiss[1]), int(amiss[2]), int(amiss[3]))
+    return SockperfCounts(float(total[1]), int(valid[2]), int(amiss[1]), int(amiss[2]), int(amiss[3]))
 
 
 def complaint_of(printed: str) -> str | None:

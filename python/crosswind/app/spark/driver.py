@@ -5,7 +5,7 @@ import shutil
 import time
 from pathlib import Path
 
-from crosswind.app.base import Load, Outcome, Stage
+from crosswind.app.base import Load, LoadOutcome, Stage
 from crosswind.app.spark import programs
 from crosswind.app.spark.await_text import await_text
 from crosswind.app.spark.cluster import DAEMON_OPTIONS, JAVA_OPTIONS, Cluster
@@ -78,7 +78,7 @@ class Driver(Load):
                     f"{self.process}: did not begin within {BEGIN_S:g} s of the signal to begin"
                 )
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> LoadOutcome:
         measured = JobOutcome.read(self._outcome.read_text())
         (log,) = self._events.glob("app-*")
         with log.open("rb") as plain, gzip.open(self.process.stdout.parent / "events.jsonl.gz", "wb") as kept:
@@ -88,7 +88,7 @@ class Driver(Load):
         if not stages:
             raise TestbedError(f"{self.process}: its event log has no stage of the measured run")
         metrics = metrics_of(measured, stages, self._cluster.workers)
-        return Outcome(None, metrics, facts_of(self._plan(), measured, stages))
+        return LoadOutcome(None, metrics, facts_of(self._plan(), measured, stages))
 
     def first_error(self) -> str | None:
         return first_cause(self.process.complained(), self._asked.workload)

@@ -22,7 +22,7 @@ _PHASE, _PART = "crosswind.phase", "crosswind.part"
 
 
 @dataclass(frozen=True)
-class Task:
+class SparkTask:
     """A successful attempt of a task; sizes are bytes of shuffled blocks on disk."""
 
     host: str
@@ -33,7 +33,7 @@ class Task:
 
 
 @dataclass
-class Stage:
+class SparkStage:
     """A completed stage.
 
     `part` is the part of the workload that it belongs to, such as a query. `failed_tasks` counts attempts
@@ -45,7 +45,7 @@ class Stage:
     part: str | None
     started_ms: int
     duration_ns: int
-    tasks: list[Task] = field(default_factory=list)
+    tasks: list[SparkTask] = field(default_factory=list)
     failed_tasks: int = 0
 
     @property
@@ -54,12 +54,12 @@ class Stage:
         return median(task.duration_ns for task in self.tasks)
 
     @property
-    def slowest_task(self) -> Task:
+    def slowest_task(self) -> SparkTask:
         """The task that took longest; there must be one."""
         return max(self.tasks, key=lambda task: task.duration_ns)
 
 
-def read_stages(lines: Iterable[str], phase: str) -> list[Stage]:
+def read_stages(lines: Iterable[str], phase: str) -> list[SparkStage]:
     """Return the completed stages of the jobs of a phase, in the order of their submission.
 
     A stage whose result a later job uses again is listed once. A stage that was attempted several times lasts
@@ -69,7 +69,7 @@ def read_stages(lines: Iterable[str], phase: str) -> list[Stage]:
     killed.
     """
     parts: dict[int, str | None] = {}
-    stages: dict[int, Stage] = {}
+    stages: dict[int, SparkStage] = {}
     tasks: list[Event] = []
     kind, ended = "nothing", False
     for number, line in enumerate(lines, start=1):
@@ -97,15 +97,15 @@ def read_stages(lines: Iterable[str], phase: str) -> list[Stage]:
     return sorted(stages.values(), key=lambda stage: (stage.started_ms, stage.number))
 
 
-def _complete(info: Event, parts: dict[int, str | None], stages: dict[int, Stage]) -> None:
+def _complete(info: Event, parts: dict[int, str | None], stages: dict[int, SparkStage]) -> None:
     number, ended_ms = info["Stage ID"], info["Completion Time"]
     before = stages.get(number)
     started_ms = before.started_ms if before else info["Submission Time"]
     duration_ns = (ended_ms - started_ms) * NS_PER_MS
-    stages[number] = Stage(number, info["Stage Name"], parts[number], started_ms, duration_ns)
+    stages[number] = SparkStage(number, info["Stage Name"], parts[number], started_ms, duration_ns)
 
 
-def _add(event: Event, stages: dict[int, Stage]) -> None:
+def _add(event: Event, stages: dict[int, SparkStage]) -> None:
     """Add a task to its stage; ignore tasks of stages that did not complete."""
     stage = stages.get(event["Stage ID"])
     if stage is None:
@@ -116,7 +116,7 @@ def _add(event: Event, stages: dict[int, Stage]) -> None:
     info, metrics = event["Task Info"], event["Task Metrics"]
     read, written = metrics["Shuffle Read Metrics"], metrics["Shuffle Write Metrics"]
     stage.tasks.append(
-        Task(
+        SparkTask(
             host=info["Host"],
             duration_ns=(info["Finish Time"] - info["Launch Time"]) * NS_PER_MS,
             shuffle_written_bytes=written["Shuffle Bytes Written"],

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from crosswind.app.spark.event_log import Stage
+from crosswind.app.spark.event_log import SparkStage
 from crosswind.app.spark.jobs.outcome import Checked, JobOutcome
 from crosswind.app.spark.jobs.plan import Plan
-from crosswind.app.written import Facts, Written
+from crosswind.app.written import Facts, WrittenPart
 from crosswind.results.rows import Metric
 
 # A task that takes longer than this number of medians of its stage is a straggler.
@@ -15,7 +15,7 @@ from crosswind.results.rows import Metric
 STRAGGLER_MEDIANS = 1.5
 
 
-class StageFacts(Written):
+class StageFacts(WrittenPart):
     """A stage, with its slowest task; a stage without a task that succeeded has none."""
 
     name: str
@@ -43,7 +43,9 @@ class SparkFacts(Facts):
     stages: list[StageFacts]
 
 
-def metrics_of(outcome: JobOutcome, stages: Sequence[Stage], workers: Sequence[str]) -> tuple[Metric, ...]:
+def metrics_of(
+    outcome: JobOutcome, stages: Sequence[SparkStage], workers: Sequence[str]
+) -> tuple[Metric, ...]:
     """Return the metrics of a run.
 
     * `job.time` (ns): the whole run, by the driver's clock; `part.NAME.time`: its parts (queries).
@@ -64,7 +66,7 @@ def metrics_of(outcome: JobOutcome, stages: Sequence[Stage], workers: Sequence[s
     )
 
 
-def facts_of(plan: Plan, outcome: JobOutcome, stages: Sequence[Stage]) -> SparkFacts:
+def facts_of(plan: Plan, outcome: JobOutcome, stages: Sequence[SparkStage]) -> SparkFacts:
     """Return what was run and how: parameters, validation, and each stage with its slowest task."""
     return SparkFacts(
         parameters={"workload": plan.workload, **asdict(plan.measured)},
@@ -76,7 +78,7 @@ def facts_of(plan: Plan, outcome: JobOutcome, stages: Sequence[Stage]) -> SparkF
     )
 
 
-def _of_stage(index: int, stage: Stage) -> Iterator[Metric]:
+def _of_stage(index: int, stage: SparkStage) -> Iterator[Metric]:
     name = f"stage.{index:02}"
     yield Metric(None, f"{name}.time", "ns", "total", stage.duration_ns)
     if stage.tasks and (usual_ns := stage.median_task_ns) > 0:
@@ -84,7 +86,7 @@ def _of_stage(index: int, stage: Stage) -> Iterator[Metric]:
         yield Metric(slowest.host, f"{name}.slowdown", "1", "max", slowest.duration_ns / usual_ns)
 
 
-def _of_worker(worker: str, stages: Sequence[Stage]) -> Iterator[Metric]:
+def _of_worker(worker: str, stages: Sequence[SparkStage]) -> Iterator[Metric]:
     tasks = [task for stage in stages for task in stage.tasks if task.host == worker]
     slowest = [stage for stage in stages if stage.tasks and stage.slowest_task.host == worker]
     lost_ns = sum(stage.slowest_task.duration_ns - stage.median_task_ns for stage in slowest)
@@ -103,7 +105,7 @@ def _of_worker(worker: str, stages: Sequence[Stage]) -> Iterator[Metric]:
         yield Metric(worker, metric, "B", "total", sum(values))
 
 
-def _facts_of_stage(stage: Stage) -> StageFacts:
+def _facts_of_stage(stage: SparkStage) -> StageFacts:
     facts = StageFacts(
         name=stage.name,
         part=stage.part,

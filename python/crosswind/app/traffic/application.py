@@ -4,7 +4,7 @@ import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from crosswind.app.base import Application, Load, Outcome, Stage
+from crosswind.app.base import Application, Load, LoadOutcome, Stage
 from crosswind.app.load import TAIL_S, UNBOUNDED_S, WINDOW_LEAD_S, await_listening, latency_figures, seconds
 from crosswind.app.requirements import OwnProgram
 from crosswind.app.server import stop_servers
@@ -121,10 +121,10 @@ class _TrafficLoad(Load):
             opens_s = (begins_ns + self._asked.warm_up_ns) / NS_PER_S - WINDOW_LEAD_S
             self.process.wait(max(0.0, opens_s - time.monotonic()))
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> LoadOutcome:
         summary = TrafficSummary.model_validate_json(self._summary.read_bytes())
         operations = self._samples if self._asked.has_messages else None
-        return Outcome(operations, tuple(metrics_of(summary)), summary)
+        return LoadOutcome(operations, tuple(metrics_of(summary)), summary)
 
     def _begins_ns(self) -> int | None:
         """Return the start that `traffic` has announced, CLOCK_MONOTONIC."""

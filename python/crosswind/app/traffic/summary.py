@@ -9,14 +9,14 @@ own end.
 from pydantic import Field
 
 from crosswind.app.streams import goodput_metrics
-from crosswind.app.written import Facts, Written
+from crosswind.app.written import Facts, WrittenPart
 from crosswind.results.rows import Metric
 from crosswind.testbed.errors import TestbedError
 
 NS_PER_S = 1_000_000_000
 
 
-class Options(Written):
+class Options(WrittenPart):
     """Lengths that the load generator ran with, s; no `duration` where a count of messages ends the run."""
 
     part: float
@@ -24,7 +24,7 @@ class Options(Written):
     duration: float | None
 
 
-class Moved(Written):
+class DirectionPayload(WrittenPart):
     """The payload of a connection in one direction.
 
     Attributes:
@@ -38,7 +38,7 @@ class Moved(Written):
     series: list[int]
 
 
-class TrafficConnection(Written):
+class TrafficConnection(WrittenPart):
     """One connection.
 
     Attributes:
@@ -52,8 +52,8 @@ class TrafficConnection(Written):
     connection: int
     sender: str = Field(alias="from")
     receiver: str = Field(alias="to")
-    messages: Moved
-    answers: Moved | None
+    messages: DirectionPayload
+    answers: DirectionPayload | None
     finished_ns: int | None
     sender_cpu_ns: int
     receiver_cpu_ns: int

@@ -5,7 +5,7 @@ import time
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from crosswind.app.base import Application, Load, Missing, Outcome, Stage
+from crosswind.app.base import Application, Load, LoadOutcome, Missing, Stage
 from crosswind.app.numbered import first_missing, numbered
 from crosswind.app.requirements import DebianPackages
 from crosswind.app.requirements.checksum import identity
@@ -64,7 +64,7 @@ class TrainingLoad(Load):
     def await_measured_phase(self) -> None:
         await_word(self.process, "warm", self.longest_s)
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> LoadOutcome:
         for process in self._workers:
             ended = process.wait(END_S)
             if ended != Ended(0, None):
@@ -82,7 +82,7 @@ class TrainingLoad(Load):
             weights_sha256=workers[0].weights_sha256,
             losses=[step.loss for step in workers[0].steps],
         )
-        return Outcome(operations, metrics_of(workers, asked), facts)
+        return LoadOutcome(operations, metrics_of(workers, asked), facts)
 
 
 class Training(Application):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from crosswind.app.training.parameters import TrainingParameters
-from crosswind.app.written import Written
+from crosswind.app.written import WrittenPart
 from crosswind.results.rows import Metric
 from crosswind.testbed.errors import TestbedError
 
@@ -18,7 +18,7 @@ NS_PER_S = 1_000_000_000
 _LAST_SHARE = 0.1
 
 
-class Step(NamedTuple):
+class TrainingStep(NamedTuple):
     """One step of a worker: its instants on CLOCK_MONOTONIC, and the loss on its own batch."""
 
     started_ns: int
@@ -26,7 +26,7 @@ class Step(NamedTuple):
     loss: float
 
 
-class Worker(Written):
+class Worker(WrittenPart):
     """The result of one worker.
 
     Attributes:
@@ -41,7 +41,7 @@ class Worker(Written):
     rank: int
     torch: str
     parameters: int
-    steps: tuple[Step, ...]
+    steps: tuple[TrainingStep, ...]
     received_bytes: int
     sent_bytes: int
     cpu_ns: int

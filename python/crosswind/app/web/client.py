@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from crosswind.app.base import Load, Outcome
+from crosswind.app.base import Load, LoadOutcome
 from crosswind.app.load import NS_PER_S, TAIL_S, WINDOW_LEAD_S, OperationsLoad
 from crosswind.app.web import vegeta
 from crosswind.app.written import Facts
@@ -29,18 +29,18 @@ class OwnClient(Load):
     def await_measured_phase(self) -> None:
         self._load.await_measured_phase()
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> LoadOutcome:
         summary = self._load.summary()
         span_ns = summary.finished_ns - summary.started_ns
         metrics = (transfer(self.process.node, summary.payload_bytes, span_ns),)
-        return Outcome(self._load.samples, metrics, summary)
+        return LoadOutcome(self._load.samples, metrics, summary)
 
     def first_error(self) -> str | None:
         return self._load.first_error()
 
 
 class VegetaFacts(Facts):
-    """The facts of a trial: those of `vegeta.Totals`, which are of the measured phase."""
+    """The facts of a trial: those of `vegeta.VegetaTotals`, which are of the measured phase."""
 
     operations: int
     errors: int
@@ -78,7 +78,7 @@ class Vegeta(Load):
     def await_measured_phase(self) -> None:
         self.process.wait(max(0.0, self._warm_up_ns / NS_PER_S - WINDOW_LEAD_S))
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> LoadOutcome:
         operations = self._table.with_name("samples.csv")
         with self._table.open(newline="") as table, operations.open("w") as file:
             totals = vegeta.write_operations(
@@ -98,6 +98,6 @@ class Vegeta(Load):
             span_ns=totals.span_ns,
             first_error=totals.first_error,
         )
-        return Outcome(
+        return LoadOutcome(
             operations, (transfer(self.process.node, totals.payload_bytes, totals.span_ns),), facts
         )

@@ -51,7 +51,7 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Totals:
+class VegetaTotals:
     """The totals of the measured phase; `payload_bytes` is of successful hits."""
 
     operations: int
@@ -131,7 +131,7 @@ def write_operations(
     realtime_minus_monotonic_ns: int,
     rate: float | None,
     warm_up_ns: int,
-) -> Totals:
+) -> VegetaTotals:
     """Write the hits as operations (docs/reference/contracts.md, section 4) and return their totals.
 
     Raises: TestbedError: there are no hits.
@@ -158,10 +158,10 @@ def write_operations(
             errors += not ok
             payload_bytes += int(hit.url.rpartition("/")[2]) if ok else 0
             last_ns = max(last_ns, hit.started_ns + hit.latency_ns)
-    return Totals(count, errors, payload_bytes, last_ns - first_ns - warm_up_ns, first_error)
+    return VegetaTotals(count, errors, payload_bytes, last_ns - first_ns - warm_up_ns, first_error)
 
 
-def check(totals: Totals) -> None:
+def check(totals: VegetaTotals) -> None:
     """Check that requests were answered: vegeta exits with 0 even if none was.
 
     Raises: TestbedError: no request was measured, or too many failed; has the first error.

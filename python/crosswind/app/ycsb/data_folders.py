@@ -7,12 +7,12 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from crosswind.app.written import Written
+from crosswind.app.written import WrittenPart
 from crosswind.results.durable import write_text
 from crosswind.testbed.errors import TestbedError
 
 
-class Manifest(Written):
+class Manifest(WrittenPart):
     """What the data folders contain, for people who look into the cache.
 
     Attributes:

@@ -36,7 +36,7 @@ Models = Mapping[str, Callable[[], Fitted]]
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChosenModel:
     """The chosen model, and for each other one why it was not chosen, or how near it is."""
 
     name: str
@@ -44,7 +44,7 @@ class Choice:
     others: dict[str, str]
 
 
-def choose(source: str, models: Models, wanted: str | None) -> Choice:
+def choose(source: str, models: Models, wanted: str | None) -> ChosenModel:
     """Return the first model that fits, or the requested one.
 
     Args:
@@ -67,7 +67,7 @@ def choose(source: str, models: Models, wanted: str | None) -> Choice:
     name = wanted or next(iter(fitted), "")
     if name in fitted:
         others = {other: words for other, words in said.items() if other != name}
-        return Choice(name, fitted[name], others)
+        return ChosenModel(name, fitted[name], others)
     remedy = (
         f"these models fit: {', '.join(fitted)}; give --as {next(iter(fitted))}"
         if fitted
@@ -78,7 +78,7 @@ def choose(source: str, models: Models, wanted: str | None) -> Choice:
     raise NoFit(f"{source}: no model fits the measurement; {remedy}\n{reasons}")
 
 
-def condition_text(name: str, source: str, seen: str, choice: Choice) -> str:
+def condition_text(name: str, source: str, seen: str, choice: ChosenModel) -> str:
     """Return a file with one condition.
 
     Args:

@@ -11,7 +11,7 @@ from crosswind.fingerprint.fit.bucket_rates import credit_bucket
 from crosswind.fingerprint.fit.delays import constant_delay, histogram_delay, normal_delay
 from crosswind.fingerprint.fit.drawn_rates import constant_rate, five_quantiles
 from crosswind.fingerprint.fit.empirical_rates import resampled_rates
-from crosswind.fingerprint.fit.fitted import Choice, Models, choose, condition_text
+from crosswind.fingerprint.fit.fitted import ChosenModel, Models, choose, condition_text
 from crosswind.fingerprint.fit.floor import Floor
 from crosswind.fingerprint.fit.rates import Rates
 from crosswind.fingerprint.trace.delay_trace import DelayTrace, delays_of_fingerprint, is_delays, read_delays
@@ -94,7 +94,7 @@ def _made(source: str, name: str, seen: str, models: Models, model: str | None, 
             f"--as {model}: {did_you_mean(model, list(models)) or 'no such model'}; the models of this file "
             f"are {', '.join(models)}"
         )
-    choice: Choice = choose(source, models, model)
+    choice: ChosenModel = choose(source, models, model)
     others = [f"{other}: {words}" for other, words in choice.others.items()]
     return Made(condition_text(name, source.split("/")[-1], seen, choice), [*notes, *others])
 

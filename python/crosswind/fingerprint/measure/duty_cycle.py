@@ -18,7 +18,7 @@ import numpy as np
 
 from crosswind.analysis.network.traffic_trace import GAP_S, TrafficTrace
 from crosswind.fingerprint.measure.ends import PACKETS_PORT, Ends, Network
-from crosswind.fingerprint.measure.packets import Interrupted, Report, carried
+from crosswind.fingerprint.measure.packets import EndsReport, EndStalled, carried
 from crosswind.fingerprint.measure.wall_clock import left_alone
 from crosswind.probe.flood import FILE, IP_BYTES, SILENCE_S, Flood, flood_task, read_flood
 
@@ -53,14 +53,14 @@ def duty_cycle(
             try:
                 floods = _floods(ends, offered_bps, on_s, off_s, ip_bytes)
                 return sampled(floods, sample_s)
-            except Interrupted as error:
+            except EndStalled as error:
                 if not ends.ours:
-                    raise Interrupted(
+                    raise EndStalled(
                         f"{error}; the level of a token bucket is now unknown: let the network rest until a "
                         "bucket is full, and measure again"
                     ) from None
                 if number == _TRIES:
-                    raise Interrupted(
+                    raise EndStalled(
                         f"{error}; this happened {_TRIES} times: measure on a less busy machine"
                     ) from None
     raise AssertionError("the last try returns or raises")
@@ -84,7 +84,7 @@ def _floods(
     return floods
 
 
-def refuse_interrupted(ends: Ends, flood: Flood, report: Report) -> None:
+def refuse_interrupted(ends: Ends, flood: Flood, report: EndsReport) -> None:
     """Check that neither end interrupted a burst.
 
     Args:
@@ -94,17 +94,17 @@ def refuse_interrupted(ends: Ends, flood: Flood, report: Report) -> None:
     allowed_s = max(GAP_S, _LATE_SHARE * flood.offered_s)
     late_s, lasted_s = report.latest_ns / 1e9, report.lasted_ns / 1e9
     if late_s > allowed_s:
-        raise Interrupted(
+        raise EndStalled(
             f"{ends.near.name}: the sender stalled for {late_s:.3g} s in a burst of {flood.offered_s:g} s; "
             f"at most {allowed_s:.3g} s are allowed"
         )
     if flood.span_s < lasted_s - SILENCE_S:
-        raise Interrupted(
+        raise EndStalled(
             f"{ends.far.name}: packets arrived for {flood.span_s:.3g} s of the {lasted_s:.3g} s in which "
             f"they were sent, then none for {SILENCE_S:g} s"
         )
     if report.overflowed:
-        raise Interrupted(
+        raise EndStalled(
             f"{ends.far.name}: the receiver had no room for {report.overflowed} packets that the network "
             "had carried"
         )

@@ -63,19 +63,19 @@ _OFFLOADS = {
 }
 
 
-class Look(NamedTuple):
+class InterfaceBytes(NamedTuple):
     """The byte counters of interfaces at an instant of the monotonic clock."""
 
     counted: dict[str, dict[str, int]]
     at_s: float
 
 
-def look() -> Look:
+def look() -> InterfaceBytes:
     """Return the byte counters of interfaces, from which `facts` computes rates later."""
-    return Look(_counters(), time.monotonic())
+    return InterfaceBytes(_counters(), time.monotonic())
 
 
-def facts(address: str, port: int | None = None, *, since: Look | None = None) -> dict[str, object]:
+def facts(address: str, port: int | None = None, *, since: InterfaceBytes | None = None) -> dict[str, object]:
     """Return the facts (docs/reference/contracts.md, section 9); `address` is the other end's.
 
     Rates of interfaces are since `since`; without it, over half a second, which this then takes.
@@ -118,7 +118,7 @@ def _cpu() -> str:
     return next(names, platform.machine())
 
 
-def _rates(since: Look | None) -> dict[str, dict[str, int]]:
+def _rates(since: InterfaceBytes | None) -> dict[str, dict[str, int]]:
     if since is None:
         since = look()
         time.sleep(RATES_S)

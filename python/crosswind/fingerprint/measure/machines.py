@@ -87,7 +87,7 @@ def near_facts(ends: Ends) -> EndFacts:
     return EndFacts.model_validate_json(said)
 
 
-def facts_here(since: end_facts.Look | None = None) -> EndFacts:
+def facts_here(since: end_facts.InterfaceBytes | None = None) -> EndFacts:
     """Return the facts of this machine.
 
     Args:

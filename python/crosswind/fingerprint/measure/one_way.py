@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crosswind.fingerprint.measure.ends import PACKETS_PORT, Network
-from crosswind.fingerprint.measure.packets import Interrupted, carried
+from crosswind.fingerprint.measure.packets import EndStalled, carried
 from crosswind.fingerprint.measure.wall_clock import left_alone
 from crosswind.probe.single_packets import FILE, Probes, probe_task, read_probes
 
@@ -28,7 +28,7 @@ def one_way(network: Network, packets: int = PACKETS) -> Probes | None:
             )
         late_s = report.latest_ns / 1e9
         if late_s > _LATE_S:
-            raise Interrupted(
+            raise EndStalled(
                 f"{ends.near.name}: the sender of small packets stalled for {late_s:.2f} s, and its receiver "
                 f"tolerates {_LATE_S:g} s; measure again on a less busy machine"
             )

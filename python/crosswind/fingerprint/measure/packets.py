@@ -20,11 +20,11 @@ _END_S = 60.0
 _LATE_S = 20.0
 
 
-class Interrupted(TestbedError):
+class EndStalled(TestbedError):
     """An end stalled while packets were under way, so the result says nothing about the network."""
 
 
-class Report(BaseModel):
+class EndsReport(BaseModel):
     """What both programs report of themselves (docs/reference/contracts.md, section 4).
 
     Attributes:
@@ -42,7 +42,7 @@ class Report(BaseModel):
 
 def carried(
     ends: Ends, task: Task, file: str, sends_s: float, collect: Callable[[Path], T]
-) -> tuple[T, Report]:
+) -> tuple[T, EndsReport]:
     """Run a task to its end; return what was collected, and what both programs reported.
 
     Args:
@@ -66,7 +66,7 @@ def carried(
         content = ends.far.read(f"{there}/{file}")
     with WorkFolder() as work:
         (work.path / file).write_bytes(content)
-        return collect(work.path), Report.model_validate(_printed(sent) | _printed(received))
+        return collect(work.path), EndsReport.model_validate(_printed(sent) | _printed(received))
 
 
 def _printed(output: bytes) -> dict[str, JsonValue]:

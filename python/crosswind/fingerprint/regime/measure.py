@@ -16,7 +16,7 @@ from crosswind.errors import CrosswindError
 from crosswind.fingerprint.measure.bulk import pairs, serving
 from crosswind.fingerprint.measure.ends import GRACE_S, Ends, Network, Running
 from crosswind.fingerprint.regime.pattern import Pattern
-from crosswind.fingerprint.regime.points import Clocks, ConnectionLost, Point, Points
+from crosswind.fingerprint.regime.points import Clocks, ConnectionLost, PhasePoints, RegimePoint
 from crosswind.fingerprint.regime.record import Now, Record, Recorder
 from crosswind.machine.provenance import steal_s
 from crosswind.testbed import TestbedError
@@ -49,7 +49,7 @@ def keep_measuring(
     pattern: Pattern,
     wanted_s: float,
     recorder: Recorder,
-    say: Callable[[Point], None] = lambda _: None,
+    say: Callable[[RegimePoint], None] = lambda _: None,
 ) -> None:
     """Measure until the record is complete.
 
@@ -85,7 +85,7 @@ class _Sitting:
         folder: str,
         pattern: Pattern,
         recorder: Recorder,
-        say: Callable[[Point], None],
+        say: Callable[[RegimePoint], None],
     ) -> None:
         self._ends = ends
         self._folder = folder
@@ -117,7 +117,7 @@ class _Sitting:
         ]
         with Running(self._ends.near, command) as sender:
             begins_ns = _begins_ns(sender)
-            points = Points(begins_ns, self._header.connections, before)
+            points = PhasePoints(begins_ns, self._header.connections, before)
             ends_ns, ended = begins_ns, False
             while not ended:
                 ended = sender.has_ended(min(_LOOK_S, self._header.point_s))
@@ -140,7 +140,7 @@ class SilenceWatch:
         self._longest_s = longest_s
         self._silent_s = 0.0
 
-    def hear(self, point: Point) -> None:
+    def hear(self, point: RegimePoint) -> None:
         lasted_s = (point.end_ns - point.begin_ns) / 1e9
         self._silent_s = 0.0 if point.payload_bytes else self._silent_s + lasted_s
         if self._silent_s >= self._longest_s:

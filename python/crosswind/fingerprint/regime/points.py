@@ -54,7 +54,7 @@ class RegimePart(BaseModel):
     )
 
 
-class Point(RegimePart):
+class RegimePoint(RegimePart):
     """What all connections of a phase did between two instants.
 
     Attributes:
@@ -78,7 +78,7 @@ class Point(RegimePart):
     clock_set_s: float
 
 
-class Totals(BaseModel):
+class ConnectionTotals(BaseModel):
     """A line of one end of a connection: its totals since the connection began.
 
     Attributes:
@@ -99,10 +99,10 @@ class Totals(BaseModel):
     lost: str | None
 
 
-_Reports = dict[tuple[int, Side], Totals]
+_Reports = dict[tuple[int, Side], ConnectionTotals]
 
 
-class Points:
+class PhasePoints:
     """The points of one phase.
 
     Args:
@@ -118,14 +118,14 @@ class Points:
         self._reports: dict[int, _Reports] = {}
         self._clocks = clocks
 
-    def hear(self, line: str, clocks: Clocks) -> Iterator[Point]:
+    def hear(self, line: str, clocks: Clocks) -> Iterator[RegimePoint]:
         """Take a line of one end, and yield the points that it completes.
 
         Args:
             clocks: at this instant.
         Raises: ConnectionLost: the end reports that its connection is lost; points yielded before are valid.
         """
-        totals = Totals.model_validate_json(line)
+        totals = ConnectionTotals.model_validate_json(line)
         if totals.until_ns <= self._begin_ns:
             return  # It belongs to the phase before this one.
         if totals.lost is not None:
@@ -135,7 +135,7 @@ class Points:
         while self._reports and len(self._reports[until_ns := min(self._reports)]) == complete:
             yield self._point(until_ns, self._reports.pop(until_ns), clocks)
 
-    def _point(self, until_ns: int, now: _Reports, clocks: Clocks) -> Point:
+    def _point(self, until_ns: int, now: _Reports, clocks: Clocks) -> RegimePoint:
         senders, receivers = ([now[number, side] for number in self._connections] for side in SIDES)
         retransmits = [self._retransmits(sender) for sender in senders]
         rtts_us = [sender.rtt_us for sender in senders]
@@ -143,7 +143,7 @@ class Points:
             getattr(clocks, name) - getattr(self._clocks, name) for name in ("wall_s", "monotonic_s")
         )
         known, rtts_known_us = _all_known(retransmits), _all_known(rtts_us)
-        point = Point(
+        point = RegimePoint(
             begin_ns=self._begin_ns,
             end_ns=until_ns,
             payload_bytes=sum(self._payload_bytes(receiver) for receiver in receivers),
@@ -158,18 +158,18 @@ class Points:
         self._begin_ns, self._before, self._clocks = until_ns, now, clocks
         return point
 
-    def _earlier(self, now: Totals) -> Totals | None:
+    def _earlier(self, now: ConnectionTotals) -> ConnectionTotals | None:
         return self._before.get((now.connection, now.end))
 
-    def _payload_bytes(self, now: Totals) -> int:
+    def _payload_bytes(self, now: ConnectionTotals) -> int:
         earlier = self._earlier(now)
         return (now.payload_bytes or 0) - ((earlier.payload_bytes or 0) if earlier else 0)
 
-    def _cpu_ns(self, now: Totals) -> int:
+    def _cpu_ns(self, now: ConnectionTotals) -> int:
         earlier = self._earlier(now)
         return now.cpu_ns - (earlier.cpu_ns if earlier else 0)
 
-    def _retransmits(self, now: Totals) -> int | None:
+    def _retransmits(self, now: ConnectionTotals) -> int | None:
         earlier = self._earlier(now)
         if now.retransmits is None:
             return None

@@ -29,7 +29,7 @@ from crosswind.analysis.network.part import problem_of
 from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.errors import CrosswindError
 from crosswind.fingerprint.measure.machines import ANYTHING, Bounds
-from crosswind.fingerprint.regime.points import Point, RegimePart
+from crosswind.fingerprint.regime.points import RegimePart, RegimePoint
 from crosswind.results.durable import sync_folder
 from crosswind.spec import FabricSpec
 
@@ -165,11 +165,11 @@ class EndedLine(RegimePart):
     ended: str
 
 
-_LINE: TypeAdapter[SittingLine | EndedLine | Point] = TypeAdapter(SittingLine | EndedLine | Point)
+_LINE: TypeAdapter[SittingLine | EndedLine | RegimePoint] = TypeAdapter(SittingLine | EndedLine | RegimePoint)
 
 
 @dataclass(frozen=True)
-class Sitting:
+class RegimeSitting:
     """What was measured without interruption, on a network that stayed up.
 
     Attributes:
@@ -178,7 +178,7 @@ class Sitting:
     """
 
     begin: SittingBegin
-    points: tuple[Point, ...] = ()
+    points: tuple[RegimePoint, ...] = ()
     ended: str | None = None
 
     @property
@@ -197,7 +197,7 @@ class Record:
     """The content of a regime's file."""
 
     header: Header
-    sittings: tuple[Sitting, ...]
+    sittings: tuple[RegimeSitting, ...]
 
     @property
     def measured_s(self) -> float:
@@ -205,7 +205,7 @@ class Record:
         return sum(sitting.measured_s for sitting in self.sittings)
 
     @property
-    def points(self) -> tuple[Point, ...]:
+    def points(self) -> tuple[RegimePoint, ...]:
         """Of all sittings."""
         return tuple(point for sitting in self.sittings for point in sitting.points)
 
@@ -223,7 +223,7 @@ class Record:
             raise ValueError("a regime without a point: nothing was measured yet; continue it")
         return max(traces, key=lambda trace: trace.bits.size)
 
-    def _trace(self, points: tuple[Point, ...]) -> TrafficTrace:
+    def _trace(self, points: tuple[RegimePoint, ...]) -> TrafficTrace:
         factor = 8 * self.header.ip_per_payload
         rows = [(point.begin_ns / 1e9, point.end_ns / 1e9, factor * point.payload_bytes) for point in points]
         return TrafficTrace.of(*zip(*rows, strict=True))
@@ -257,9 +257,9 @@ def read_record(content: bytes) -> Record:
                     sittings.append(_SittingRead(begin))
                 case EndedLine(ended=why):
                     sittings[-1].ended = why
-                case Point() as point:
+                case RegimePoint() as point:
                     sittings[-1].points.append(point)
-    return Record(header, tuple(Sitting(one.begin, tuple(one.points), one.ended) for one in sittings))
+    return Record(header, tuple(RegimeSitting(one.begin, tuple(one.points), one.ended) for one in sittings))
 
 
 @dataclass
@@ -267,7 +267,7 @@ class _SittingRead:
     """A sitting while its lines are read."""
 
     begin: SittingBegin
-    points: list[Point] = field(default_factory=list)
+    points: list[RegimePoint] = field(default_factory=list)
     ended: str | None = None
 
 
@@ -357,7 +357,7 @@ class Recorder:
         )
         _append(self._descriptor, _line(SittingLine(sitting=begin)))
 
-    def add(self, point: Point) -> None:
+    def add(self, point: RegimePoint) -> None:
         """Append a point of this sitting, whose instants are of the monotonic clock."""
         shifted = {"begin_ns": point.begin_ns + self._shift_ns, "end_ns": point.end_ns + self._shift_ns}
         _append(self._descriptor, _line(point.model_copy(update=shifted)))
@@ -381,7 +381,7 @@ def _to_continue(path: Path, content: bytes, header: Header) -> Record:
     return before
 
 
-def _gap_ns(last: Sitting, now: Now) -> int:
+def _gap_ns(last: RegimeSitting, now: Now) -> int:
     """Return the time without measurement: by the monotonic clock, or after a reboot by the date."""
     if last.begin.boot == now.boot:
         return now.monotonic_ns - (last.begin.monotonic_ns + last.end_ns - last.begin.at_ns)

@@ -22,7 +22,7 @@ from pydantic import JsonValue
 
 from crosswind.analysis.network.ip_bits import TCP_HEADERS_BYTES, UDP_HEADERS_BYTES, ip_share
 from crosswind.analysis.network.traffic_trace import TrafficTrace
-from crosswind.fingerprint.trace.iperf3_intervals import Interval, counted
+from crosswind.fingerprint.trace.iperf3_intervals import Iperf3Interval, counted
 
 _FORTH, _BACK = "sum", "sum_bidir_reverse"
 # Starts, ends and durations come from one clock, rounded differently.
@@ -58,7 +58,7 @@ def iperf3_trace(run: Mapping[str, JsonValue], *, back: bool = False) -> tuple[T
 
 
 def trace_of(
-    intervals: Sequence[Interval], resolution_s: float, error: str | None
+    intervals: Sequence[Iperf3Interval], resolution_s: float, error: str | None
 ) -> tuple[TrafficTrace, str | None]:
     """Return the samples of a run's intervals, and the error of iperf3, if any.
 
@@ -86,14 +86,14 @@ def _ip_share(start: object) -> float:
     return ip_share(start.get("tcp_mss_default"), TCP_HEADERS_BYTES)
 
 
-def _interval(number: int, interval: JsonValue, wanted: str, ip_share: float) -> Interval:
+def _interval(number: int, interval: JsonValue, wanted: str, ip_share: float) -> Iperf3Interval:
     total = interval.get(wanted) if isinstance(interval, dict) else None
     said = {key: _number(total, key) for key in ("start", "end", "bytes", "seconds")}
     begin, end, payload = said["start"], said["end"], said["bytes"]
     if begin is None or end is None or payload is None or not isinstance(total, dict):
         raise ValueError(f"interval {number} has no {wanted} of start, end and bytes; is it iperf3's?")
     omitted = total.get("omitted") is True
-    return Interval(f"interval {number}", begin, end, 8 * payload * ip_share, said["seconds"], omitted)
+    return Iperf3Interval(f"interval {number}", begin, end, 8 * payload * ip_share, said["seconds"], omitted)
 
 
 def _number(total: JsonValue, key: str) -> float | None:

@@ -21,7 +21,7 @@ _USUAL = (0.5, 2.0)
 
 
 @dataclass(frozen=True)
-class Interval:
+class Iperf3Interval:
     """An interval as iperf3 wrote it.
 
     Attributes:
@@ -50,7 +50,7 @@ class Interval:
         return self.length_s if self.lasted_s is None else self.lasted_s
 
 
-def counted(intervals: Sequence[Interval], resolution_s: float) -> list[Interval]:
+def counted(intervals: Sequence[Iperf3Interval], resolution_s: float) -> list[Iperf3Interval]:
     """Return the intervals that are not omitted, each with the time that it covers.
 
     Args:
@@ -63,7 +63,7 @@ def counted(intervals: Sequence[Interval], resolution_s: float) -> list[Interval
     if kept and 0 <= kept[-1].timed_s < resolution_s:
         kept.pop()
     usual_s = float(np.median([each.timed_s for each in intervals])) if intervals else 0.0
-    found: list[Interval] = []
+    found: list[Iperf3Interval] = []
     for number, each in enumerate(kept):
         before_s = found[-1].end_s if found else 0.0
         after_s = kept[number + 1].begin_s if number + 1 < len(kept) else each.end_s
@@ -72,8 +72,8 @@ def counted(intervals: Sequence[Interval], resolution_s: float) -> list[Interval
 
 
 def _covering(
-    each: Interval, before_s: float, after_s: float, usual_s: float, resolution_s: float
-) -> Interval:
+    each: Iperf3Interval, before_s: float, after_s: float, usual_s: float, resolution_s: float
+) -> Iperf3Interval:
     ends_at_next = abs(each.end_s - after_s) <= resolution_s
     fills_its_place = abs(each.begin_s - before_s) <= resolution_s and ends_at_next
     as_timed = abs(each.length_s - each.timed_s) <= resolution_s

@@ -23,7 +23,7 @@ from crosswind.analysis.network.ip_bits import (
 )
 from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.fingerprint.trace.iperf3 import trace_of
-from crosswind.fingerprint.trace.iperf3_intervals import Interval
+from crosswind.fingerprint.trace.iperf3_intervals import Iperf3Interval
 from crosswind.spec.quantities import shown
 from crosswind.spec.text_lines import LineError, meant
 
@@ -95,7 +95,7 @@ def iperf3_text_trace(content: bytes, *, back: bool = False) -> tuple[TrafficTra
     return trace_of(intervals, _RESOLUTION_S, error)
 
 
-def _interval(number: int, row: re.Match[str], share: float, udp: bool) -> Interval:
+def _interval(number: int, row: re.Match[str], share: float, udp: bool) -> Iperf3Interval:
     begin_s, end_s = float(row["begin"]), float(row["end"])
     try:
         payload_bits = 8 * float(row["volume"]) * 1024 ** _POWER[row["prefix"]]
@@ -109,7 +109,7 @@ def _interval(number: int, row: re.Match[str], share: float, udp: bool) -> Inter
     timed_s = payload_bits / rate_bps if rate_bps else end_s - begin_s
     agrees = abs(timed_s - (end_s - begin_s)) <= _RESOLUTION_S + _TIMED_WITHIN * timed_s
     headers_bits = 8 * UDP_HEADERS_BYTES * _datagrams(row["rest"]) if udp else 0
-    return Interval(
+    return Iperf3Interval(
         f"line {number}",
         begin_s,
         end_s,

@@ -4,9 +4,9 @@ It has one type for both (docs/reference/contracts.md, section 3). A stored meas
 in tables beside it.
 """
 
-from crosswind.results.measurement.elements import Amount, Credit, ElementCounts, PacketCounts
+from crosswind.results.measurement.elements import Amount, BucketContent, ElementCounts, PacketCounts
 from crosswind.results.measurement.emulation import Conservation, EmulatorHost, Ledger, Span, Window
-from crosswind.results.measurement.measurement import Change, LoadConnection, LoadSummary, Measurement
+from crosswind.results.measurement.measurement import Change, LoadConnection, Measurement, StoredLoad
 from crosswind.results.measurement.monitored import Histogram, Monitored, Trend
 from crosswind.results.measurement.nodes import CpusLimit, MemoryLimit, NodeUsage
 from crosswind.results.measurement.rates import DrivenLink, InterferenceSource, RateStep
@@ -22,11 +22,11 @@ from crosswind.results.measurement.written import CaptureState, RecordingState
 
 __all__ = [
     "Amount",
+    "BucketContent",
     "CaptureState",
     "Change",
     "Conservation",
     "CpusLimit",
-    "Credit",
     "DrivenLink",
     "DropRow",
     "ElementCounts",
@@ -36,7 +36,6 @@ __all__ = [
     "InterferenceSource",
     "Ledger",
     "LoadConnection",
-    "LoadSummary",
     "Measurement",
     "MemoryLimit",
     "Monitored",
@@ -49,6 +48,7 @@ __all__ = [
     "Series",
     "SeriesRow",
     "Span",
+    "StoredLoad",
     "Trend",
     "Window",
 ]

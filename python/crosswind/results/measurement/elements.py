@@ -27,7 +27,7 @@ class PacketCounts(StoredPart):
     dropped: dict[str, Amount] = Field(default_factory=dict)
 
 
-class Credit(StoredPart):
+class BucketContent(StoredPart):
     """The content of a credit bucket.
 
     Attributes:
@@ -56,4 +56,4 @@ class ElementCounts(StoredPart):
     of: str = ""
     real: PacketCounts = PacketCounts()
     ghost: PacketCounts = PacketCounts()
-    credit: Credit | None = None
+    credit: BucketContent | None = None

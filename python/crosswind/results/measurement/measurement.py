@@ -40,7 +40,7 @@ class LoadConnection(StoredPart):
     remote: str
 
 
-class LoadSummary(StoredPart):
+class StoredLoad(StoredPart):
     """What the load reported of itself; what else an application stores is kept.
 
     Attributes:
@@ -80,7 +80,7 @@ class Measurement(StoredPart):
     drops: RecordedRows[DropRow] = RecordedRows[DropRow]()
     retransmissions: RecordedRows[RetransmissionRow] = RecordedRows[RetransmissionRow]()
     held_acknowledgements: RecordedRows[HeldRow] = RecordedRows[HeldRow]()
-    load: LoadSummary = LoadSummary()
+    load: StoredLoad = StoredLoad()
 
     @property
     def retransmitted(self) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from crosswind.spec.base import field_of
-from crosswind.spec.buffer import Bdp, Buffer, BufferOrUnlimited, Room, resolved_buffer
+from crosswind.spec.buffer import Bdp, Buffer, BufferOrUnlimited, BufferSize, resolved_buffer
 from crosswind.spec.draft import reader_as, sound, sound_field, value_at
 from crosswind.spec.parameters.one_packet import packet_finding
 from crosswind.spec.parameters.reader import Around, Sending
@@ -29,21 +29,21 @@ class Emptied:
     scale: float
 
 
-def buffer_findings(buffer: Room | Bdp | None, raw: JsonValue, by: Emptied) -> Iterator[Finding]:
+def buffer_findings(buffer: BufferSize | Bdp | None, raw: JsonValue, by: Emptied) -> Iterator[Finding]:
     """Yield what is wrong with a buffer: it must hold a packet, and a buffer in time needs a rate."""
     if buffer is None:
         return
     time_ns = buffer.bdp_ns if isinstance(buffer, Bdp) else buffer.time_ns
     if time_ns is not None:
         yield from _time_findings(time_ns, raw, by)
-    elif isinstance(buffer, Room) and buffer.packets is not None:
+    elif isinstance(buffer, BufferSize) and buffer.packets is not None:
         if scaled(buffer.packets, by.scale) == 0:
             least = unscaled(1, by.scale)
             yield (
                 (),
                 f"{shown(raw)} scaled by {by.scale:g} is less than one packet; write at least {least}packets",
             )
-    elif isinstance(buffer, Room) and buffer.size_bytes is not None and by.mtu_bytes is not None:
+    elif isinstance(buffer, BufferSize) and buffer.size_bytes is not None and by.mtu_bytes is not None:
         yield from packet_finding(raw, buffer.size_bytes, by.mtu_bytes, by.scale)
 
 
@@ -74,7 +74,7 @@ class BufferReader:
         self._rate = rate
         self.annotation = BufferOrUnlimited if unlimited else Buffer
 
-    def sent(self, name: str, value: Room | Bdp, sending: Sending) -> Parameters:
+    def sent(self, name: str, value: BufferSize | Bdp, sending: Sending) -> Parameters:
         """Return the buffer in bytes, packets or ns; the key says which."""
         rate_bps = sending.uplink_bps
         if self._rate is not None:

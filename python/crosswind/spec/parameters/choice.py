@@ -14,7 +14,7 @@ from crosswind.spec.draft import value_at
 from crosswind.spec.parameters.keys import Keys
 from crosswind.spec.parameters.one_of import OneOf
 from crosswind.spec.parameters.plain import literal
-from crosswind.spec.parameters.reader import Around, Reader, Sending, Spread
+from crosswind.spec.parameters.reader import Around, Reader, Sending, SeveralKeys
 from crosswind.spec.resolved import Parameters
 from crosswind.spec.setting import Finding
 
@@ -57,7 +57,7 @@ class _Alternatives:
         if not alternative.bare:
             return keys
         ((_, reader),) = keys.parts
-        assert not isinstance(reader, Spread)  # A bare alternative is one value.
+        assert not isinstance(reader, SeveralKeys)  # A bare alternative is one value.
         return reader
 
     def _description(self, word: str) -> str:

@@ -9,12 +9,12 @@ from pydantic import Field, JsonValue
 from crosswind.spec.base import FieldDefinition, SpecModel, made_model
 from crosswind.spec.description import As, Default, Group, Optional, Parameter, Required
 from crosswind.spec.draft import reader_as, sound, value_at
-from crosswind.spec.parameters.reader import Around, Reader, Sending, Spread
+from crosswind.spec.parameters.reader import Around, Reader, Sending, SeveralKeys
 from crosswind.spec.parameters.rules import Scope, broken
 from crosswind.spec.resolved import Parameters
 from crosswind.spec.setting import Finding
 
-Part = tuple[Parameter, Reader | Spread]
+Part = tuple[Parameter, Reader | SeveralKeys]
 
 
 class Keys:
@@ -43,7 +43,7 @@ class Keys:
         """Return the parameters as the agent takes them, in the order in which they are described."""
         found: Parameters = {}
         for parameter, reader in self.parts:
-            if isinstance(reader, Spread):
+            if isinstance(reader, SeveralKeys):
                 found |= reader.sent_from(parameter.name, given, sending)
                 continue
             value = getattr(given, parameter.name)
@@ -64,7 +64,7 @@ class Keys:
         for rule in self.group.rules:
             yield from broken(rule, Scope(self, raw, around))
         for parameter, reader in self.parts:
-            if isinstance(reader, Spread):
+            if isinstance(reader, SeveralKeys):
                 yield from reader.spread_findings(raw, around)
             elif (written := value_at(raw, str(parameter.key))) is not None:
                 for inner, message in reader.findings(written, around):
@@ -84,7 +84,7 @@ def _model(group: Group, parts: Sequence[Part], more: Mapping[str, FieldDefiniti
     bases: list[type[SpecModel]] = []
     fields: dict[str, FieldDefinition] = {}
     for parameter, reader in parts:
-        if not isinstance(reader, Spread):
+        if not isinstance(reader, SeveralKeys):
             fields[parameter.name] = _field(parameter, reader)
             continue
         if fields:

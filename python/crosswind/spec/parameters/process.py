@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from crosswind.spec.parameters.process_keys import Process
+from crosswind.spec.parameters.process_keys import RateProcess
 from crosswind.spec.parameters.process_rules import process_findings
 from crosswind.spec.parameters.process_sent import process_of
 from crosswind.spec.parameters.reader import Around, Sending
@@ -17,9 +17,9 @@ from crosswind.spec.setting import Finding
 class ProcessReader:
     """Reads the keys of a capacity that describe how its rate changes."""
 
-    model = Process
+    model = RateProcess
 
-    def sent_from(self, name: str, given: Process, sending: Sending) -> Parameters:
+    def sent_from(self, name: str, given: RateProcess, sending: Sending) -> Parameters:
         """Return the process that the agent runs."""
         return {name: process_of(given, sending.scale)}
 

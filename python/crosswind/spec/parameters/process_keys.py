@@ -47,7 +47,7 @@ Repeat = Annotated[
 ]
 
 
-class Process(SpecModel):
+class RateProcess(SpecModel):
     """A rate as a function of time: one of the first six keys, and keys that belong to it."""
 
     steps: dict[Duration, Level] | None = Field(
@@ -92,7 +92,7 @@ class Process(SpecModel):
     )
 
     @model_validator(mode="after")
-    def _repeats_after_the_last_row(self) -> Process:
+    def _repeats_after_the_last_row(self) -> RateProcess:
         trace = self.trace.says if self.trace is not None else None
         if trace is not None and not isinstance(self.repeat, bool | None) and self.repeat <= trace.at_ns[-1]:
             raise QuantityError(

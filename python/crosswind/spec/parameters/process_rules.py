@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from crosswind.spec.draft import items, sound, sound_field, value_at
 from crosswind.spec.nearest import did_you_mean
-from crosswind.spec.parameters.process_keys import LAWS, MarkovState, Process
+from crosswind.spec.parameters.process_keys import LAWS, MarkovState, RateProcess
 from crosswind.spec.quantile_law import CERTAIN_PPB
 from crosswind.spec.quantities import TIME, shown
 from crosswind.spec.setting import Finding
@@ -51,7 +51,7 @@ def process_findings(raw: JsonValue) -> Iterator[Finding]:
 
 def _step_findings(raw: JsonValue) -> Iterator[Finding]:
     instants: dict[int, str] = {}
-    rates = sound_field(Process, "steps", raw) or {}
+    rates = sound_field(RateProcess, "steps", raw) or {}
     for step_path, _ in items(raw, "steps"):
         at_ns = sound(TIME.read, step_path[-1])
         if at_ns is None:
@@ -66,7 +66,7 @@ def _step_findings(raw: JsonValue) -> Iterator[Finding]:
         yield ("steps",), f"begins at {instants[first]}; add a rate from 0s on"
     if rates and all(rate == 0 for rate in rates.values()):
         yield ("steps",), "has no rate above zero, so nothing would ever pass; write one"
-    repeat = sound_field(Process, "repeat", raw)
+    repeat = sound_field(RateProcess, "repeat", raw)
     if isinstance(repeat, bool):
         yield ("repeat",), f"must be a time after which to start again, longer than {instants[last]}"
     elif repeat is not None and repeat <= last:
@@ -77,7 +77,7 @@ def _step_findings(raw: JsonValue) -> Iterator[Finding]:
 def _quantile_findings(raw: JsonValue) -> Iterator[Finding]:
     if value_at(raw, "hold") is None:
         yield (), 'needs "hold", how long a draw is used; add it'
-    quantiles = sorted((sound_field(Process, "quantiles", raw) or {}).items())
+    quantiles = sorted((sound_field(RateProcess, "quantiles", raw) or {}).items())
     if quantiles and len(quantiles) < len(items(raw, "quantiles")):
         yield ("quantiles",), "has one share twice; remove one of the two"
     for (share, rate), (next_share, next_rate) in pairwise(quantiles):

@@ -8,14 +8,14 @@ from fractions import Fraction
 from pydantic import JsonValue
 
 from crosswind.spec.ballani import law
-from crosswind.spec.parameters.process_keys import BALLANI_HOLD_NS, MarkovState, Process
-from crosswind.spec.quantile_law import CERTAIN_PPB, Cell, cells_of
+from crosswind.spec.parameters.process_keys import BALLANI_HOLD_NS, MarkovState, RateProcess
+from crosswind.spec.quantile_law import CERTAIN_PPB, RateCell, cells_of
 from crosswind.spec.resolved import Parameters
 from crosswind.spec.scale import scaled
 from crosswind.spec.trace import OPPORTUNITY_IP_BYTES
 
 
-def process_of(given: Process, scale: float) -> Parameters:
+def process_of(given: RateProcess, scale: float) -> Parameters:
     """Return the process of keys without errors. Rates and opportunities are scaled."""
     if given.steps is not None:
         steps = sorted(given.steps.items())
@@ -43,7 +43,7 @@ def scaled_level(rate_bps: int | None, scale: float) -> int | None:
 
 
 def _levels(
-    given: Process,
+    given: RateProcess,
     at_ns: Iterable[int],
     rates_bps: Iterable[int | None],
     repeat_ns: int | None,
@@ -66,7 +66,7 @@ def _levels(
     }
 
 
-def _trace(given: Process, scale: float) -> Parameters:
+def _trace(given: RateProcess, scale: float) -> Parameters:
     trace = given.trace.says if given.trace is not None else None
     assert trace is not None  # Files are read with the condition.
     repeat_ns = _time(given.repeat)
@@ -77,7 +77,7 @@ def _trace(given: Process, scale: float) -> Parameters:
     return _levels(given, trace.at_ns, trace.rate_bps, repeat_ns, scale)
 
 
-def _opportunities(given: Process, scale: float) -> Parameters:
+def _opportunities(given: RateProcess, scale: float) -> Parameters:
     trace = given.mahimahi.says if given.mahimahi is not None else None
     assert trace is not None  # Files are read with the condition.
     ip_bytes: list[JsonValue] = [max(1, scaled(count * OPPORTUNITY_IP_BYTES, scale)) for count in trace.count]
@@ -85,7 +85,7 @@ def _opportunities(given: Process, scale: float) -> Parameters:
     return {"opportunities": {"at_ns": list(trace.at_ns), "ip_bytes": ip_bytes, "repeat_ns": repeat_ns}}
 
 
-def _drawn(cells: Iterable[Cell], grid_bps: int, hold_ns: int, scale: float) -> Parameters:
+def _drawn(cells: Iterable[RateCell], grid_bps: int, hold_ns: int, scale: float) -> Parameters:
     return {
         "drawn": {
             "cells": [

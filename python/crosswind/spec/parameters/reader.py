@@ -63,7 +63,7 @@ class Reader(Protocol):
 
 
 @runtime_checkable
-class Spread(Protocol):
+class SeveralKeys(Protocol):
     """Reads several keys of an element's mapping as one parameter."""
 
     @property

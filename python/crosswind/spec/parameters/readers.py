@@ -28,11 +28,11 @@ from crosswind.spec.parameters.match import MatchReader
 from crosswind.spec.parameters.plain import flag, words
 from crosswind.spec.parameters.process import ProcessReader
 from crosswind.spec.parameters.quantity import QuantityReader
-from crosswind.spec.parameters.reader import Reader, Spread
+from crosswind.spec.parameters.reader import Reader, SeveralKeys
 from crosswind.spec.parameters.start import StartReader
 from crosswind.spec.parameters.variation import VariationReader
 
-_NAMED: Mapping[str, Callable[..., Reader | Spread]] = {
+_NAMED: Mapping[str, Callable[..., Reader | SeveralKeys]] = {
     "buffer": BufferReader,
     "colour-action": ColourActionReader,
     "dscps": DscpsReader,
@@ -43,7 +43,7 @@ _NAMED: Mapping[str, Callable[..., Reader | Spread]] = {
     "variation": VariationReader,
 }
 # A type that several elements share, such as the choice of which packet a queue drops, has one model.
-_made: dict[str, Reader | Spread] = {}
+_made: dict[str, Reader | SeveralKeys] = {}
 
 
 def keys_of_group(group: Group, more: Mapping[str, FieldDefinition] = MappingProxyType({})) -> Keys:
@@ -55,7 +55,7 @@ def keys_of_group(group: Group, more: Mapping[str, FieldDefinition] = MappingPro
     return Keys(group, [(each, _reader_of(each)) for each in group.parameters], more)
 
 
-def _reader_of(parameter: Parameter) -> Reader | Spread:
+def _reader_of(parameter: Parameter) -> Reader | SeveralKeys:
     known = repr((parameter.type, parameter.scaled, parameter.key is None))
     if known not in _made:
         of = parameter.type
@@ -66,7 +66,7 @@ def _reader_of(parameter: Parameter) -> Reader | Spread:
     return _made[known]
 
 
-def _reader(of: Type, *, is_scaled: bool) -> Reader | Spread:
+def _reader(of: Type, *, is_scaled: bool) -> Reader | SeveralKeys:
     match of:
         case Quantity():
             return QuantityReader(of, is_scaled=is_scaled)
@@ -76,7 +76,7 @@ def _reader(of: Type, *, is_scaled: bool) -> Reader | Spread:
             return words(of.words)
         case Listed():
             item = _reader(of.of, is_scaled=is_scaled)
-            assert not isinstance(item, Spread)  # An item is one value.
+            assert not isinstance(item, SeveralKeys)  # An item is one value.
             return ListReader(item, least=of.least, unique=of.unique)
         case Group():
             return keys_of_group(of)

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, JsonValue, field_validator
 
 from crosswind.spec.base import SpecModel
-from crosswind.spec.buffer import Bdp, BufferOrUnlimited, Room
+from crosswind.spec.buffer import Bdp, BufferOrUnlimited, BufferSize
 from crosswind.spec.document import Path
 from crosswind.spec.draft import value_at
 from crosswind.spec.network import Domains, Link
@@ -22,7 +22,7 @@ SOCKET_BUFFER_BYTES_MIN = 64 * 1024
 SOCKET_BUFFER_BYTES_MAX = 1 << 30
 HOSTS_MAX = 1000  # More than one machine can emulate; the bound refuses typing errors.
 
-USUAL_BUFFER = Room(size_bytes=512 * 1024)
+USUAL_BUFFER = BufferSize(size_bytes=512 * 1024)
 USUAL_BUFFER_TEXT = "512KiB"
 
 
@@ -38,12 +38,12 @@ class WrittenBuffer:
 
     path: Path
     text: JsonValue
-    buffer: Room | Bdp
+    buffer: BufferSize | Bdp
     rates_bps: Sequence[int | None]
 
 
 def written_buffer(
-    path: Path, topology: JsonValue, buffer: Room | Bdp, rates_bps: Sequence[int | None]
+    path: Path, topology: JsonValue, buffer: BufferSize | Bdp, rates_bps: Sequence[int | None]
 ) -> WrittenBuffer:
     """Return a buffer with its text in `topology`, which is plain values."""
     return WrittenBuffer(path, value_at(topology, *path) or USUAL_BUFFER_TEXT, buffer, rates_bps)

@@ -15,7 +15,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
 from crosswind.spec.base import SpecModel
-from crosswind.spec.buffer import Bdp, BufferOrUnlimited, Room, read_room_or_unlimited
+from crosswind.spec.buffer import Bdp, BufferOrUnlimited, BufferSize, read_buffer_size_or_unlimited
 from crosswind.spec.named_file import NamedFile, named_file
 from crosswind.spec.network import ARROW, Link
 from crosswind.spec.quantities import (
@@ -117,7 +117,7 @@ class GraphFile(SpecModel):
             self.switches[edge.target],
             self._rate(attributes),
             self._delay(edge),
-            read_room_or_unlimited(attributes["buffer"]) if "buffer" in attributes else self.buffer,
+            read_buffer_size_or_unlimited(attributes["buffer"]) if "buffer" in attributes else self.buffer,
             TIME.read(attributes["jitter"]) if "jitter" in attributes else 0,
             read_parts_per_billion(attributes["loss"]) if "loss" in attributes else 0,
             int(cost),
@@ -240,7 +240,7 @@ class GraphFromFile(SwitchedHosts):
     def buffers(self, raw: JsonValue) -> Iterator[WrittenBuffer]:
         """Yield every buffer, with the path inside the topology and the rates that empty it."""
         yield from self.host_buffers(raw)
-        by_buffer: dict[Room | Bdp, list[int | None]] = {self.graph.buffer: []}
+        by_buffer: dict[BufferSize | Bdp, list[int | None]] = {self.graph.buffer: []}
         for link in self.graph.links:
             by_buffer.setdefault(link.buffer, []).append(link.rate_bps)
         for buffer, rates_bps in by_buffer.items():

@@ -45,7 +45,7 @@ class Matrix:
 
 
 @dataclass(frozen=True)
-class Kind:
+class MatrixKind:
     """The quantity in the cells of a matrix.
 
     Attributes:
@@ -62,10 +62,10 @@ class Kind:
 
 
 _TIMES = {unit: TIME.units[unit] for unit in ("s", "ms", "us", "ns")}
-_DELAYS = Kind("delay", TIME.read, MappingProxyType(_TIMES))
-_JITTERS = Kind("jitter", TIME.read, MappingProxyType(_TIMES))
-_RATES = Kind("rate", read_rate, RATE.units)
-_LOSSES = Kind("loss", read_parts_per_billion, MappingProxyType({"%": 10**7}), most=10**9)
+_DELAYS = MatrixKind("delay", TIME.read, MappingProxyType(_TIMES))
+_JITTERS = MatrixKind("jitter", TIME.read, MappingProxyType(_TIMES))
+_RATES = MatrixKind("rate", read_rate, RATE.units)
+_LOSSES = MatrixKind("loss", read_parts_per_billion, MappingProxyType({"%": 10**7}), most=10**9)
 
 _UNIT = "Of every number; absent where each number has its own unit."
 
@@ -78,7 +78,7 @@ class MatrixFile(SpecModel):
     )
     unit: str | None = Field(None, description=_UNIT)
 
-    kind: ClassVar[Kind]
+    kind: ClassVar[MatrixKind]
     # The part of a value in the file that applies one way.
     share: ClassVar[Fraction] = Fraction(1)
 
@@ -151,7 +151,9 @@ def _matrix(file: str, table: Table, noun: str, unit: str | None, share: Fractio
     return Matrix(table.names, values)
 
 
-def _value(kind: Kind, file: str, cell: Cell, pair: Pair, unit: str | None, share: Fraction) -> int | None:
+def _value(
+    kind: MatrixKind, file: str, cell: Cell, pair: Pair, unit: str | None, share: Fraction
+) -> int | None:
     where = f"{shown(file)} row {cell.row} ({pair[0]}), column {cell.column} ({pair[1]})"
     if cell.is_missing:
         raise QuantityError(
@@ -167,7 +169,7 @@ def _value(kind: Kind, file: str, cell: Cell, pair: Pair, unit: str | None, shar
     return None if value is None else int(value * share + Fraction(1, 2))
 
 
-def _number(kind: Kind, text: str, unit: str | None) -> Fraction:
+def _number(kind: MatrixKind, text: str, unit: str | None) -> Fraction:
     if unit is None:
         raise QuantityError(f"{shown(text)} has no unit; write unit: with one of {', '.join(kind.per_unit)}")
     value = Fraction(text) * kind.per_unit[unit]

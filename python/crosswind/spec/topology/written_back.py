@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from pydantic import JsonValue
 
-from crosswind.spec.buffer import Bdp, Room
+from crosswind.spec.buffer import Bdp, BufferSize
 from crosswind.spec.network import STAR_SWITCH, Link, Network
 from crosswind.spec.resolved import FabricSpec, ResolvedTopology
 
@@ -105,8 +105,8 @@ def _wire(link: Link) -> dict[str, JsonValue]:
     }
 
 
-def _buffer(buffer: Room | Bdp) -> str:
-    assert isinstance(buffer, Room)  # In a fabric, a product is bytes.
+def _buffer(buffer: BufferSize | Bdp) -> str:
+    assert isinstance(buffer, BufferSize)  # In a fabric, a product is bytes.
     if buffer.packets is not None:
         return f"{buffer.packets}packets"
     return _quantity(buffer.size_bytes, "B") if buffer.time_ns is None else f"{buffer.time_ns}ns"

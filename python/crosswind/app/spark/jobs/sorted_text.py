@@ -16,7 +16,7 @@ WHOLE_FILES = str(1 << 50)
 
 
 @dataclass(frozen=True)
-class Lines:
+class LinesDigest:
     """What identifies a set of lines: their count and the sum of their CRC-32, as in TeraValidate."""
 
     count: int
@@ -34,13 +34,15 @@ def sort_lines(lines: DataFrame, key: Column, partitions: int, output: str, sepa
     ordered.write.option("lineSep", separator).text(output)
 
 
-def count_lines(lines: DataFrame) -> Lines:
+def count_lines(lines: DataFrame) -> LinesDigest:
     """Return the count and the checksum of the lines."""
     count, checksum = lines.agg(f.count("value"), f.sum(f.crc32("value"))).first()
-    return Lines(count, checksum or 0)
+    return LinesDigest(count, checksum or 0)
 
 
-def check_sorted(spark: SparkSession, folder: str, key: Column, separator: str, expected: Lines) -> None:
+def check_sorted(
+    spark: SparkSession, folder: str, key: Column, separator: str, expected: LinesDigest
+) -> None:
     """Check that the files of a folder are the expected lines in the order of `key`.
 
     Each line must be where sorting its file by key and place would put it, and the last key of a file must
@@ -72,7 +74,7 @@ def check_sorted(spark: SparkSession, folder: str, key: Column, separator: str, 
     files.sort(key=lambda file: file["file"])
     for name in ("spark.sql.files.maxPartitionBytes", "spark.sql.files.openCostInBytes"):
         spark.conf.unset(name)
-    found = Lines(sum(file["count"] for file in files), sum(file["checksum"] for file in files))
+    found = LinesDigest(sum(file["count"] for file in files), sum(file["checksum"] for file in files))
     check(found.count == expected.count, f"{found.count} lines of {expected.count} are in the output")
     check(found.checksum == expected.checksum, f"checksum {found.checksum:x} is not {expected.checksum:x}")
     for file in files:
