@@ -150,7 +150,7 @@ def test_an_editor_is_offered_sizes_and_asks_for_nothing_that_they_fill_in() -> 
     assert not valid({"size": "huge"})
 
 
-def test_an_application_without_the_file_has_no_sizes_and_a_wrong_file_is_named(
+def test_the_file_of_sizes_may_have_any_sizes_or_be_absent_and_a_wrong_one_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "stopwatch").mkdir()
@@ -159,7 +159,14 @@ def test_an_application_without_the_file_has_no_sizes_and_a_wrong_file_is_named(
     import stopwatch  # type: ignore[import-not-found]
 
     assert isinstance(sys.modules["stopwatch"], ModuleType)
+    file = tmp_path / "stopwatch" / "sizes.yaml"
     assert sizes_of(stopwatch.Stopwatch) == {}
-    (tmp_path / "stopwatch" / "sizes.yaml").write_text("- small\n")
+    # Not every application has a published size.
+    file.write_text("small: {laps: 3}\n")
+    assert sizes_of(stopwatch.Stopwatch) == {"small": {"laps": 3}}
+    file.write_text("- small\n")
     with pytest.raises(BadSizes, match=r"sizes\.yaml: must be a mapping of sizes to parameters"):
+        sizes_of(stopwatch.Stopwatch)
+    file.write_text("small: {laps: 3}\nstudy:\n")
+    with pytest.raises(BadSizes, match=r'size "study" must be a mapping of parameters; write `study: \{'):
         sizes_of(stopwatch.Stopwatch)

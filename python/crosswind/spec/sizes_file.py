@@ -3,8 +3,8 @@
     small: {records: 10000, operations: 10000}
     study: {records: 1000000, operations: 1000000}
 
-With `small`, a trial ends within a minute on two cores; `study` is the size of the published study. A size is
-data: parameters as an experiment file writes them; no code uses its name.
+With `small`, a trial ends within a minute on two cores; `study` is the size of a published study, where there
+is one. A size is data: parameters as an experiment file writes them; no code uses its name.
 """
 
 import sys
@@ -15,6 +15,7 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from crosswind.errors import CrosswindError
 from crosswind.spec.declared import DeclaredApplication
 from crosswind.spec.document import read_document
+from crosswind.spec.quantities import shown
 
 FILE = "sizes.yaml"
 # Parameters as a file writes them, by the name of the size.
@@ -29,7 +30,7 @@ class BadSizes(CrosswindError):
 def sizes_of(application: type[DeclaredApplication]) -> Sizes:
     """Return the parameters of each size, in the order of the file; {} without a file.
 
-    Raises: BadSizes: the file is not a mapping of sizes to parameters.
+    Raises: BadSizes: the file is not a mapping of sizes to parameters; names the size that is none.
     """
     package = sys.modules[application.__module__].__package__
     file = resources.files(package) / FILE if package else None
@@ -37,5 +38,8 @@ def sizes_of(application: type[DeclaredApplication]) -> Sizes:
         return {}
     try:
         return _SIZES.validate_python(read_document(file).data)
-    except ValidationError:
-        raise BadSizes(f"{file}: must be a mapping of sizes to parameters; write `small: {{...}}`") from None
+    except ValidationError as error:
+        size = next(iter(error.errors()[0]["loc"]), None)
+        wrong = f"{file}: must be" if size is None else f"{file}: size {shown(size)} must be"
+        what = "a mapping of sizes to parameters" if size is None else "a mapping of parameters"
+        raise BadSizes(f"{wrong} {what}; write `{size or 'small'}: {{...}}`") from None
