@@ -1,22 +1,42 @@
 """Everything in the catalogue is valid, says what it models, and has its source."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 from crosswind import catalog
 from crosswind.plan import outline
-from crosswind.spec import condition_of, fabric_of, load_catalogue_condition, load_experiment, resolve
-from crosswind.spec.document import read_document
+from crosswind.spec import (
+    SpecErrors,
+    condition_of,
+    fabric_of,
+    load_catalogue_condition,
+    load_experiment,
+    resolve,
+)
 
 STUDIES = ("icpe23", "nsdi20", "nrg", "osmef")
 TEN = [name for name in catalog.condition_names() if name.startswith("icpe23/")]
 
 
 @pytest.mark.parametrize("name", catalog.condition_names())
-def test_a_condition_is_valid_and_named_like_its_file(name: str) -> None:
+def test_a_condition_is_valid(name: str) -> None:
     assert load_catalogue_condition(name).summary
-    assert list(read_document(catalog.condition_file(name)).data) == [name.rsplit("/", 1)[-1]]
+
+
+@pytest.mark.parametrize("key", ["nsdi20/satellite", "sattelite"])
+def test_the_key_of_a_condition_is_the_name_of_its_file_without_the_folder(
+    key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "satellite.yaml"
+    file.write_text(f"# Models: a satellite.\n{key}: {{summary: far, link: [{{delay: 240ms}}]}}\n")
+    monkeypatch.setattr(catalog, "condition_names", lambda: ["nsdi20/satellite"])
+    monkeypatch.setattr(catalog, "condition_file", lambda name: file)
+    with pytest.raises(SpecErrors, match=r"satellite\.yaml:2:1: .* write `satellite: \{\.\.\.\}`"):
+        load_catalogue_condition("nsdi20/satellite")
+    file.write_text("satellite: {summary: far, link: [{delay: 240ms}]}\n")
+    assert load_catalogue_condition("nsdi20/satellite").summary == "far"
 
 
 @pytest.mark.parametrize("name", catalog.experiment_names())

@@ -15,8 +15,9 @@ from crosswind import catalog
 from crosswind.spec import applications, declared
 from crosswind.spec.base import ReadingContext, SpecModel, keys_of
 from crosswind.spec.budget_rules import budget_findings
+from crosswind.spec.catalogue_condition import read_catalogue_condition
 from crosswind.spec.design import CONDITIONS_MAX
-from crosswind.spec.document import Document, Path, read_document
+from crosswind.spec.document import Document, Path
 from crosswind.spec.draft import items, only_key, sound, sound_field, value_at
 from crosswind.spec.experiment import Experiment
 from crosswind.spec.nearest import did_you_mean
@@ -68,7 +69,9 @@ def _sound_topology(document: Document) -> AnyTopology | None:
     """Return the topology with the files that it names, None where it has an error."""
     raw = value_at(document.data, "topology")
     try:
-        return form_of(raw).model_validate(raw, context=ReadingContext(document.named_file, document.files_below))
+        return form_of(raw).model_validate(
+            raw, context=ReadingContext(document.named_file, document.files_below)
+        )
     except ValidationError:
         return None
 
@@ -184,7 +187,7 @@ def _catalogue_problems(document: Document, path: Path, name: str, setting: Sett
 
 def _catalogue_condition(name: str) -> JsonValue:
     """Return a condition of the catalogue as plain values."""
-    ((_, condition),) = items(read_document(catalog.condition_file(name)).data)
+    ((_, condition),) = items(read_catalogue_condition(name).data)
     return condition
 
 

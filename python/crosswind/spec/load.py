@@ -14,6 +14,7 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from crosswind import catalog
 from crosswind.spec import applications
 from crosswind.spec.base import ReadingContext, SpecModel
+from crosswind.spec.catalogue_condition import read_catalogue_condition
 from crosswind.spec.checks import experiment_problems, misfit_problems
 from crosswind.spec.condition import Condition
 from crosswind.spec.document import Document, Path, parse_document, read_document
@@ -107,8 +108,8 @@ def load_catalogue_condition(name: str) -> Condition:
         meant = did_you_mean(name, catalog.condition_names(), count=3)
         remedy = meant or "`crosswind conditions` lists them"
         raise SpecErrors([Problem(name, 0, 0, f"is not a condition of the catalogue; {remedy}")])
-    conditions = load_condition_file(catalog.condition_file(name))
-    return next(iter(conditions.values()))
+    ((_, condition),) = conditions_of(read_catalogue_condition(name)).items()
+    return condition
 
 
 def find_experiment(text: str) -> Source:

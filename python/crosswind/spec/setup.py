@@ -15,6 +15,7 @@ from pydantic import Field, JsonValue, TypeAdapter
 from crosswind import catalog
 from crosswind.errors import CrosswindError
 from crosswind.spec.base import SpecModel
+from crosswind.spec.catalogue_condition import read_catalogue_condition
 from crosswind.spec.checks import conditions_problems, setting_of, topology_problems
 from crosswind.spec.condition import Condition
 from crosswind.spec.document import Document, read_document
@@ -80,8 +81,8 @@ class Setup:
             names = [*self.conditions, *known, *catalog.condition_names()]
             remedy = did_you_mean(text, names, count=3) or "`crosswind conditions` lists the catalogue's"
             raise SpecErrors([Problem(text, 0, 0, f"is neither a condition nor a file; {remedy}")])
-        source: Source = catalog.condition_file(text) if in_catalogue else text
-        return self.condition_in(read_document(source), text if in_catalogue else None)
+        document = read_catalogue_condition(text) if in_catalogue else read_document(text)
+        return self.condition_in(document, text if in_catalogue else None)
 
     def condition_in(self, document: Document, name: str | None = None) -> ResolvedCondition:
         """Return the one condition of a document, resolved for this network.
