@@ -51,7 +51,7 @@ def write_folder(
     """Write a results folder and return it.
 
     Args:
-        operations: of each trial.
+        operations: of each trial, at least one.
         blocks: each condition once per block.
         conditions: the first so many of CONDITIONS.
         rate_per_s: None for a closed loop; otherwise operations are due at this rate (open loop).
@@ -119,7 +119,7 @@ def _trial(
     median_us, stall_share, element = CONDITIONS[condition]
     begin = 1_000_000_000_000
     session = generator.normal(1, 0.05)  # trials differ more than operations of one trial explain
-    connections = 4
+    connections = min(4, operations)
     latency = generator.lognormal(np.log(median_us * session * 1000), 0.28, operations)
     slow = generator.random(operations) < 0.01
     latency[slow] *= generator.uniform(3, 9, slow.sum())
@@ -294,6 +294,8 @@ def _metrics(
     if waited.any():
         named["response"] = latency + waited
     for metric, values in named.items():
+        if not values.size:
+            continue  # Of few operations, none may be an update; a run stores no metric of those.
         for statistic, p in STATISTICS.items():
             rows.append((trial, "client", metric, "ns", statistic, float(np.quantile(values, p))))
         rows.append((trial, "client", metric, "ns", "max", float(values.max())))

@@ -1,6 +1,7 @@
 import dataclasses
 import json
 import shutil
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -65,6 +66,15 @@ def test_too_few_trials_give_no_interval_but_a_number_of_trials(summary):
     answer = by_name(summary, BASE).estimates["latency p99"]
     assert isinstance(answer, NeedsTrials)
     assert str(answer) == "needs 3 more trials"
+
+
+@pytest.mark.parametrize("operations", [1, 10])
+def test_trials_of_few_operations_have_a_summary_without_the_kinds_that_none_had(
+    tmp_path: Path, operations: int
+) -> None:
+    summary = summarise(write_folder(tmp_path / "run", operations=operations, blocks=1, conditions=2))
+    assert [condition.name for condition in summary.conditions] == [BASE, "icpe23/interference"]
+    assert all(trial.latency_ns["p50"] > 0 for each in summary.conditions for trial in each.counted)
 
 
 def test_eight_blocks_give_intervals_and_find_the_policer(tmp_path):
