@@ -48,7 +48,7 @@ def test_a_server_needs_no_root(
     live: Live, as_nobody: tuple[str, ...], name: str, variant: str | None
 ) -> None:
     for missing in find(name).missing(variant):
-        pytest.skip(f"{missing.what}; run `{missing.install}`")
+        pytest.skip(f"{missing.what}; {missing.remedy}")
     nodes = NODES.get(name, "server: h0, client: h1")
     text = EXPERIMENT.format(nodes=nodes, application=APPLICATIONS[name, variant])
     (live.folder / "live.yaml").write_text(text)

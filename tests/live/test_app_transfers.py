@@ -113,7 +113,7 @@ def test_a_tool_that_loses_its_server_fails_the_trial_by_the_name_of_that_server
     # Both may end with 0 then, and only what they printed is no result.
     name = application.partition(":")[0]
     for missing in find(name).missing():
-        pytest.skip(f"{missing.what} is missing; run `{missing.install}`")
+        pytest.skip(f"{missing.what} is missing; {missing.remedy}")
     live.env["CROSSWIND_CACHE_DIR"] = str(cache_folder())
     text = EXPERIMENT.format(application=application)
     (live.folder / "live.yaml").write_text(text)
