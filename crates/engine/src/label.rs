@@ -20,6 +20,16 @@ impl LabelSet {
     pub fn index(self) -> Option<usize> {
         usize::from(self.0).checked_sub(1)
     }
+
+    /// Its number, for callers that carry it to another machine; 0 is the empty set.
+    pub const fn number(self) -> u16 {
+        self.0
+    }
+
+    /// The set with this number.
+    pub const fn from_number(number: u16) -> LabelSet {
+        LabelSet(number)
+    }
 }
 
 /// The sets of an engine.

@@ -43,6 +43,16 @@ impl Damage {
     pub const fn bit(self, bits: usize) -> usize {
         (self.0.get() - 1) as usize * bits / Damage::PLACES as usize
     }
+
+    /// The position as a number, for callers that carry it to another machine.
+    pub const fn number(self) -> NonZeroU16 {
+        self.0
+    }
+
+    /// The position with this number.
+    pub const fn from_number(number: NonZeroU16) -> Damage {
+        Damage(number)
+    }
 }
 
 /// One wire packet, or a train of them with a common fate.

@@ -77,6 +77,11 @@ impl Train {
         [0; HEADERS_MAX]
     }
 
+    /// The header from which the train was read.
+    pub fn vnet(&self) -> VnetHeader {
+        self.vnet
+    }
+
     /// Wire packets in the train, at least 1.
     pub fn count(&self) -> u32 {
         self.count

@@ -9,4 +9,9 @@ impl ElementId {
     pub const fn index(self) -> usize {
         self.0 as usize
     }
+
+    /// The element at this position, for callers that carry it from an engine to another one of the same network.
+    pub const fn from_index(index: u32) -> Self {
+        Self(index)
+    }
 }

@@ -38,6 +38,11 @@ impl Onward {
     pub const fn index(self) -> usize {
         self.0 as usize
     }
+
+    /// The one at this position, for callers that carry it to another machine.
+    pub const fn from_index(index: u32) -> Self {
+        Self(index)
+    }
 }
 
 /// A packet that has left the transmitter of a cut link.

@@ -1,0 +1,34 @@
+//! Packets that cross from one machine to another in UDP datagrams, each with the instant at which it is due.
+//!
+//! A domain of a fabric may be on another machine. The sender sends a packet at once, with the instant at which it is
+//! due at the far end of the cut link. The receiver translates that instant to its own clock, and its engine holds the
+//! packet until then. So the delay of the network between the machines, and its jitter, vanish within the delay of the
+//! link. What comes later than it was due is entered into the ledger there.
+//!
+//! * [`message`]: what crosses. [`record`]: the same as bytes. [`datagram`]: header and authentication.
+//! * `peer`: one other machine. `arrivals`: what of its datagrams was lost or reordered. [`clock`]: its clock.
+//! * `outgoing`: records packed into datagrams. `frames_out`, `frames_in`: frames that are at the other machine, or here.
+//! * [`tunnel`]: the socket. Everything else is pure: time is an argument.
+//!
+//! Nothing is sent again, except announcements: a trial in which a datagram was lost is void. Frames are cut, never
+//! shortened: the fabric's MTU does not depend on that of the network between the machines.
+//!
+//! docs/decisions/0031-machines.md says why.
+
+mod arrivals;
+mod bytes;
+pub mod clock;
+mod datagram;
+mod frames_in;
+mod frames_out;
+pub mod message;
+mod outgoing;
+mod peer;
+mod record;
+pub mod tunnel;
+
+pub use clock::ClockReport;
+pub use datagram::RunKey;
+pub use message::{Message, Passage};
+pub use peer::{Membership, PeerReport};
+pub use tunnel::{Tunnel, TunnelReport};
