@@ -15,6 +15,8 @@ use crate::launch::Launcher;
 
 /// A node that exists, or is being made.
 pub struct Node {
+    /// Its position in the fabric, from which its addresses follow.
+    pub number: u16,
     pub name: String,
     pub host: String,
     /// Process id of its init as the agent's caller sees it.
@@ -31,10 +33,11 @@ impl Node {
     ///
     /// # Safety
     /// As for [`Launcher::launch`].
-    pub unsafe fn launch(launcher: &Launcher, name: &str, host: &str) -> io::Result<Self> {
+    pub unsafe fn launch(launcher: &Launcher, number: u16, name: &str, host: &str) -> io::Result<Self> {
         // SAFETY: the caller's promise.
         let (init, channel) = unsafe { launcher.launch() }?;
         Ok(Self {
+            number,
             name: name.to_owned(),
             host: host.to_owned(),
             init,

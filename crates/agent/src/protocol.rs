@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -29,8 +30,16 @@ pub const PROTOCOL: u32 = 1;
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Action {
     Hello {},
+    /// Open the socket to other machines.
+    Bind {
+        address: IpAddr,
+    },
+    Join(Join),
     Up {
         fabric: Box<Fabric>,
+        /// How many fabrics the run has brought up, with this one; after `join`, when machines share them.
+        #[serde(default)]
+        generation: Option<u32>,
         /// Absolute path of a new file for a recording.
         #[serde(default)]
         record: Option<PathBuf>,
@@ -51,8 +60,17 @@ pub enum Action {
     },
     Set {
         condition: Box<Condition>,
+        /// When, on CLOCK_MONOTONIC; now when absent.
+        #[serde(default)]
+        at_ns: Option<u64>,
     },
-    Measure {},
+    Measure {
+        /// When, on CLOCK_MONOTONIC; now when absent.
+        #[serde(default)]
+        at_ns: Option<u64>,
+    },
+    /// The clocks of other machines.
+    Clocks {},
     Read {},
     /// Write a `step` event ten times a second from now on.
     Watch {},
@@ -72,6 +90,27 @@ pub struct Capture {
     pub snap_bytes: u32,
     /// Largest size of the file.
     pub limit_bytes: u64,
+}
+
+/// The other machines that carry the fabrics of a run.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Join {
+    /// The domain of this machine.
+    pub domain: u16,
+    /// Number of the run.
+    pub run: u64,
+    /// 32 bytes in hexadecimal; every machine of the run has the same.
+    pub key: String,
+    pub peers: Vec<PeerAddress>,
+}
+
+/// Where another machine's socket is.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PeerAddress {
+    pub domain: u16,
+    pub address: SocketAddr,
 }
 
 /// A process to run in a node.

@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::mpsc::{channel, Receiver, Sender, TryRecvError};
 
 use crosswind_fabric::{Plan, Spent, Timeline};
+use crosswind_tunnel::ClockReport;
 
 use crate::snapshot::Snapshot;
 use crate::waker::Waker;
@@ -41,6 +42,8 @@ pub enum Command {
         /// Receives the snapshot.
         reply: Sender<Box<Snapshot>>,
     },
+    /// Return the time, and the estimates of the clocks of other machines, by domain.
+    Clocks(Sender<(u64, Vec<(usize, ClockReport)>)>),
     /// Report every step of the series from now on.
     Watch(Box<Watched>),
     /// End the thread.

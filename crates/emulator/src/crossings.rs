@@ -1,49 +1,27 @@
-//! Messages between packet threads: packets that cross from one domain to another, and the frames that they belong to.
+//! Messages between domains: packets that cross from one to another, and the frames that they belong to.
 //!
-//! Every thread has one channel, into which all others send. Messages from one thread to another arrive in order. A
-//! receiver is woken as for a command: a spinning thread sees a flag, a sleeping one an event ([`crate::waker`]).
-//! Nothing is lost and no thread waits: a packet is due in the other domain at least the delay of the cut link after
-//! it was sent, which is [`LEAST_CUT_NS`] or more.
+//! Where the other domains are threads of this machine, every thread has one channel, into which all others send.
+//! Messages from one thread to another arrive in order. A receiver is woken as for a command: a spinning thread sees a
+//! flag, a sleeping one an event ([`crate::waker`]). Nothing is lost and no thread waits: a packet is due in the other
+//! domain at least the delay of the cut link after it was sent, which is [`LEAST_CUT_NS`] or more.
+//!
+//! Where they are on other machines, messages pass a [`Tunnel`]. Its clock is the kernel's, whatever the thread's is.
 
 use std::sync::mpsc::{channel, Receiver, Sender};
 use std::sync::Arc;
 
-use crosswind_engine::{Class, Totals};
+use crosswind_engine::Totals;
 use crosswind_fabric::{Crosses, Domains};
-use crosswind_wire::Train;
+use crosswind_tunnel::{Message, Passage, Tunnel};
+use serde::Serialize;
 
+use crate::clock::{Clock, MachineClock};
 use crate::commands::Inbox;
 use crate::waker::Waker;
 
 /// A link with a shorter delay is not cut. Waking a thread takes 25 us and often twice that, and a packet must arrive
 /// before it is due.
 pub const LEAST_CUT_NS: u64 = 100_000;
-
-/// A frame whose packets cross.
-#[derive(Debug)]
-pub struct Passage {
-    /// The domain in which it entered, and the number of frames that had entered there before.
-    pub name: (usize, u64),
-    /// Its wire packets.
-    pub train: Train,
-    /// Its bytes.
-    pub bytes: Box<[u8]>,
-    /// The sending node, by the fabric's number.
-    pub from: usize,
-    /// The receiving node, by the fabric's number.
-    pub to: usize,
-}
-
-/// A message from one thread to another.
-#[derive(Debug)]
-pub struct Message {
-    /// The domain that it comes from.
-    pub from: usize,
-    /// The item that crosses.
-    pub crosses: Crosses,
-    /// The frame of a real packet.
-    pub passage: Option<Arc<Passage>>,
-}
 
 #[derive(Debug)]
 struct Neighbour {
@@ -54,7 +32,7 @@ struct Neighbour {
 }
 
 /// Packets that have left for other domains minus packets that have arrived; negative where more have arrived.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[allow(missing_docs)]
 pub struct Under {
     pub real: i64,
@@ -75,12 +53,20 @@ impl Under {
     }
 }
 
+/// Where the other domains are.
+#[derive(Debug)]
+enum Others {
+    /// Threads of this machine.
+    Threads { neighbours: Vec<Neighbour>, inbox: Receiver<Message> },
+    /// Other machines.
+    Machines(Box<Tunnel>),
+}
+
 /// The border of one domain, owned by its thread.
 #[derive(Debug)]
 pub struct Crossings {
     domain: usize,
-    neighbours: Vec<Neighbour>,
-    inbox: Receiver<Message>,
+    others: Others,
     /// A message that arrived before the plan that it needs.
     early: Option<Message>,
     shortest_cut_ns: u64,
@@ -90,7 +76,6 @@ pub struct Crossings {
 impl Crossings {
     /// One for each domain; the inboxes are those of the domains' threads.
     pub fn between(domains: &Domains, inboxes: &[Inbox]) -> Vec<Self> {
-        let shortest_cut_ns = domains.shortest_cut().map_or(u64::MAX, |cut| cut.delay_ns);
         let (senders, receivers): (Vec<_>, Vec<_>) = inboxes.iter().map(|_| channel()).unzip();
         let neighbours = || {
             let all = senders.iter().zip(inboxes);
@@ -101,15 +86,19 @@ impl Crossings {
             })
             .collect()
         };
-        let of = |(domain, inbox)| Self {
-            domain,
-            neighbours: neighbours(),
-            inbox,
-            early: None,
-            shortest_cut_ns,
-            before: Under::default(),
-        };
+        let of =
+            |(domain, inbox)| Self::new(domain, domains, Others::Threads { neighbours: neighbours(), inbox });
         receivers.into_iter().enumerate().map(of).collect()
+    }
+
+    /// For the domain of this machine; all others are on other machines.
+    pub fn over(tunnel: Tunnel, domains: &Domains) -> Self {
+        Self::new(tunnel.domain(), domains, Others::Machines(Box::new(tunnel)))
+    }
+
+    fn new(domain: usize, domains: &Domains, others: Others) -> Self {
+        let shortest_cut_ns = domains.shortest_cut().map_or(u64::MAX, |cut| cut.delay_ns);
+        Self { domain, others, early: None, shortest_cut_ns, before: Under::default() }
     }
 
     /// The number of this domain.
@@ -124,24 +113,62 @@ impl Crossings {
 
     /// Sends an item to another domain, which [`Crossings::wake`] wakes.
     pub fn send(&mut self, to: usize, crosses: Crosses, passage: Option<Arc<Passage>>) {
-        let neighbour = &mut self.neighbours[to];
-        neighbour.waits = true;
-        // A thread that has died receives nothing; its death was reported.
-        let _ = neighbour.sender.send(Message { from: self.domain, crosses, passage });
+        match &mut self.others {
+            Others::Threads { neighbours, .. } => {
+                let neighbour = &mut neighbours[to];
+                neighbour.waits = true;
+                // A thread that has died receives nothing; its death was reported.
+                let _ = neighbour.sender.send(Message { from: self.domain, crosses, passage });
+            }
+            Others::Machines(tunnel) => tunnel.send(to, &crosses, passage.as_ref()),
+        }
     }
 
-    /// Wakes every domain that has been sent something.
+    /// Wakes every thread that has been sent something; to other machines, sends it.
     pub fn wake(&mut self) {
-        for neighbour in &mut self.neighbours {
-            if std::mem::take(&mut neighbour.waits) {
-                neighbour.waker.wake();
+        match &mut self.others {
+            Others::Threads { neighbours, .. } => {
+                for neighbour in neighbours {
+                    if std::mem::take(&mut neighbour.waits) {
+                        neighbour.waker.wake();
+                    }
+                }
             }
+            Others::Machines(tunnel) => tunnel.flush(|| MachineClock.monotonic_ns()),
         }
     }
 
     /// The next message that has arrived.
     pub fn next(&mut self) -> Option<Message> {
-        self.early.take().or_else(|| self.inbox.try_recv().ok())
+        let came = || match &mut self.others {
+            Others::Threads { inbox, .. } => inbox.try_recv().ok(),
+            Others::Machines(tunnel) => tunnel.next_message(),
+        };
+        self.early.take().or_else(came)
+    }
+
+    /// Reads what other machines have sent, and sends what is due; returns whether there are any.
+    pub fn exchange(&mut self) -> bool {
+        let Others::Machines(tunnel) = &mut self.others else { return false };
+        tunnel.take_in(|| MachineClock.monotonic_ns());
+        tunnel.flush(|| MachineClock.monotonic_ns());
+        true
+    }
+
+    /// The tunnel to other machines, where they are.
+    pub fn tunnel(&self) -> Option<&Tunnel> {
+        match &self.others {
+            Others::Threads { .. } => None,
+            Others::Machines(tunnel) => Some(tunnel),
+        }
+    }
+
+    /// The same, when the domain has ended.
+    pub fn into_tunnel(self) -> Option<Tunnel> {
+        match self.others {
+            Others::Threads { .. } => None,
+            Others::Machines(tunnel) => Some(*tunnel),
+        }
     }
 
     /// Stores a message that needs a plan which has not arrived here yet. It is returned first by the next call;
@@ -157,18 +184,14 @@ impl Crossings {
 
     /// Starts a window; `totals` are those of the window before.
     pub fn start_window(&mut self, totals: &Totals) {
+        if let Others::Machines(tunnel) = &mut self.others {
+            tunnel.start_window();
+        }
         self.before = self.before.and(Under::of(totals));
     }
 
     /// Packets between domains at the start of the window, and now, as far as this domain knows.
     pub fn under_way(&self, totals: &Totals) -> [Under; 2] {
         [self.before, self.before.and(Under::of(totals))]
-    }
-}
-
-impl Message {
-    /// Whether it is a packet of the application.
-    pub fn is_real(&self) -> bool {
-        matches!(&self.crosses, Crosses::Packet(crossing) if crossing.packet.class == Class::Real)
     }
 }

@@ -58,12 +58,14 @@ pub fn cpus_for_emulator(wait: Wait, domains: usize) -> Vec<usize> {
     allowed.split_off(allowed.len() - domains.min(to_spare))
 }
 
-/// The CPUs on which processes of the application may run: all except those reserved for the emulator.
+/// The CPUs on which processes of the application may run: all except those reserved for the emulator. `one_domain`:
+/// other machines carry the other domains.
 ///
 /// # Errors
 /// When the fabric cannot be divided into the requested domains.
-pub fn application_cpus(fabric: &Fabric) -> Result<CpuSet, String> {
-    let domains = division::domains(fabric)?.map_or(1, |domains| domains.count());
+pub fn application_cpus(fabric: &Fabric, one_domain: bool) -> Result<CpuSet, String> {
+    let domains =
+        if one_domain { 1 } else { division::domains(fabric)?.map_or(1, |domains| domains.count()) };
     let reserved = cpus_for_emulator(fabric.wait, domains);
     Ok(all_but(&reserved))
 }

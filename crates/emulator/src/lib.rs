@@ -64,12 +64,15 @@ mod watch;
 pub mod worker;
 
 use std::fs::File;
+use std::os::fd::AsFd;
 use std::sync::mpsc::Sender;
+use std::time::Duration;
 
 pub use capture::{Capture, CaptureLimits};
 use crosswind_fabric::{Condition, Domains, Fabric, Planner};
 pub use crosswind_recording::Written;
 use crosswind_recording::{Header, Recorder};
+use crosswind_tunnel::{ClockReport, Tunnel};
 
 pub use host::application_cpus;
 pub use measurement::Measurement;
@@ -106,6 +109,17 @@ pub struct Kept {
     pub recording: Option<Written>,
     /// The capture.
     pub capture: Option<Written>,
+    /// The tunnel to other machines, for the next fabric.
+    pub tunnel: Option<Tunnel>,
+}
+
+/// The part of a fabric that this machine carries: one of its domains. The others are on other machines.
+#[derive(Debug)]
+pub struct Part {
+    /// Leads to the others, and says which is this machine's.
+    pub tunnel: Tunnel,
+    /// How many fabrics the run has brought up, with this one.
+    pub generation: u32,
 }
 
 /// A running emulator; it owns its threads.
@@ -115,26 +129,39 @@ pub struct Emulator {
     threads: Threads,
     /// Present where there are several.
     domains: Option<Domains>,
+    /// The domain of this machine, where others carry the rest.
+    part: Option<usize>,
     wait_mode: &'static str,
     /// One for each domain while a reader watches.
     watches: Vec<Watch>,
 }
 
 impl Emulator {
-    /// Starts forwarding between ports, which are given in the order of the fabric's nodes. Call it on a thread inside
-    /// the fabric's network namespace.
+    /// Starts forwarding between ports, which are given in the order of the fabric's nodes, or of those [`nodes_here`].
+    /// Call it on a thread inside the fabric's network namespace.
     ///
     /// `fault` is called once, with the reason, if a thread of the emulator dies.
-    pub fn start(fabric: &Fabric, ports: PortOpener, files: Files, fault: Fault) -> Result<Self, String> {
+    pub fn start(
+        fabric: &Fabric,
+        part: Option<Part>,
+        ports: PortOpener,
+        files: Files,
+        fault: Fault,
+    ) -> Result<Self, String> {
         let domains = division::domains(fabric)?;
         division::check_files(domains.as_ref(), &files)?;
-        let count = domains.as_ref().map_or(1, Domains::count);
+        let machine = part.as_ref().map(|part| part.tunnel.domain());
+        let carried: Vec<usize> = match machine {
+            Some(domain) => vec![domain],
+            None => (0..domains.as_ref().map_or(1, Domains::count)).collect(),
+        };
+        let count = carried.len();
         let built_ns = MachineClock.monotonic_ns();
         let mut planner = Planner::new(fabric).map_err(|error| error.to_string())?;
         if let Some(domains) = &domains {
             planner = planner.divided(domains.clone());
         }
-        let networks = (0..count).map(|domain| planner.domain(clock::instant(built_ns), domain));
+        let networks = carried.iter().map(|&domain| planner.domain(clock::instant(built_ns), domain));
         let networks = networks.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
         // With files there is only one domain.
         let mut recorder = files
@@ -150,19 +177,28 @@ impl Emulator {
             .transpose()
             .map_err(|error| thread::refused("start the capture", &error))?;
         let mut veths: Vec<Vec<Veth>> = networks.iter().map(|_| Vec::new()).collect();
-        let opened = ports.finish().map_err(|(node, error)| {
-            thread::refused(&format!("port of node {}", fabric.nodes[node].name), &error)
+        let nodes = nodes_here(fabric, machine)?;
+        let opened = ports.finish().map_err(|(at, error)| {
+            thread::refused(&format!("port of node {}", fabric.nodes[nodes[at]].name), &error)
         })?;
-        for (node, veth) in opened.into_iter().enumerate() {
-            veths[domains.as_ref().map_or(0, |domains| domains.of_node(node))].push(veth);
+        for (&node, veth) in nodes.iter().zip(opened) {
+            let domain = domains.as_ref().map_or(0, |domains| domains.of_node(node));
+            veths[if machine.is_some() { 0 } else { domain }].push(veth);
         }
         let shortest_ns = lead::shortest_way_ns()
             .map_err(|error| format!("measure the kernel's sending time on lo: {error}"))?;
         let asking = networks.iter().map(|_| commands::commands()).collect::<Result<Vec<_>, _>>();
         let asking = asking.map_err(|error| format!("eventfd for the emulator: {error}"))?;
         let (commands, inboxes): (Vec<_>, Vec<_>) = asking.into_iter().unzip();
-        let crossings = domains.as_ref().map(|domains| Crossings::between(domains, &inboxes));
-        let mut crossings = crossings.into_iter().flatten().map(Box::new);
+        let crossings = match (&domains, part) {
+            (None, _) => Vec::new(),
+            (Some(domains), None) => Crossings::between(domains, &inboxes),
+            (Some(domains), Some(Part { mut tunnel, generation })) => {
+                tunnel.start_generation(generation, fabric.nodes.len());
+                vec![Crossings::over(tunnel, domains)]
+            }
+        };
+        let mut crossings = crossings.into_iter().map(Box::new);
         let kept = host::cpus_for_emulator(fabric.wait, count);
         let mut reserved = kept.iter().copied();
         let timeline = planner.timeline().map_err(|error| error.to_string())?;
@@ -178,8 +214,12 @@ impl Emulator {
             forwarder.lead = Lead::new(shortest_ns);
             (forwarder.recorder, forwarder.capture) = (recorder.take(), capture.take());
             forwarder.crossings = crossings.next();
+            let tunnel = forwarder.crossings.as_ref().and_then(|crossings| crossings.tunnel());
+            let tunnel = tunnel.map(|tunnel| tunnel.as_fd().try_clone_to_owned()).transpose();
+            let tunnel = tunnel.map_err(|error| format!("descriptor of the tunnel: {error}"))?;
             let machine = ThisMachine::new(forwarder.ports.iter().map(Veth::descriptors), own)
                 .map_err(|error| format!("epoll for the ports: {error}"))?
+                .with(tunnel)
                 .off(kept.clone());
             let timeline = timelines.next().expect("one for each domain");
             workers.push((Worker::new(forwarder, machine, inbox, timeline), commands));
@@ -190,6 +230,7 @@ impl Emulator {
             planner,
             threads,
             domains,
+            part: machine,
             wait_mode: if spin { "spin" } else { "sleep" },
             watches: Vec::new(),
         })
@@ -206,25 +247,25 @@ impl Emulator {
         self.threads.count()
     }
 
-    /// Applies another condition; returns the instant at which it took effect.
-    pub fn set(&mut self, condition: &Condition) -> Result<u64, String> {
+    /// Applies another condition, at an instant or now; returns the instant at which it took effect.
+    pub fn set(&mut self, condition: &Condition, at_ns: Option<u64>) -> Result<u64, String> {
         let plan = self.planner.condition(condition).map_err(|error| error.to_string())?;
         let plans = each(self.threads.count(), plan, |plan| self.planner.again(plan));
         let mut plans = plans.into_iter().map(Box::new);
-        let at_ns = MachineClock.monotonic_ns();
+        let at_ns = reached(at_ns);
         self.agree(|reply| {
             let plan = plans.next().expect("one for each domain");
             Command::Set { at_ns, plan, reply }
         })
     }
 
-    /// Starts a measurement window, and with it the condition's timeline; returns its instant.
-    pub fn measure(&mut self) -> Result<u64, String> {
+    /// Starts a measurement window, and with it the condition's timeline, at an instant or now; returns its instant.
+    pub fn measure(&mut self, at_ns: Option<u64>) -> Result<u64, String> {
         let timeline = self.planner.timeline().map_err(|error| error.to_string())?;
         let timelines = each(self.threads.count(), timeline, |it| self.planner.timeline_again(it));
         let mut timelines = timelines.into_iter().map(Box::new);
         let steal_ns = host::steal_ns();
-        let at_ns = (self.domains() > 1).then(|| MachineClock.monotonic_ns());
+        let at_ns = (at_ns.is_some() || self.domains() > 1).then(|| reached(at_ns));
         self.agree(|reply| {
             let timeline = timelines.next().expect("one for each domain");
             Command::Measure { at_ns, steal_ns, timeline, reply }
@@ -237,13 +278,23 @@ impl Emulator {
         let snapshots = self.threads.ask(|reply| Command::Read { steal_ns, reply });
         let measurement = snapshots.ok().and_then(|snapshots| {
             let mut snapshots: Vec<_> = snapshots.into_iter().map(|snapshot| *snapshot).collect();
-            let snapshot = match &self.domains {
-                None => snapshots.pop()?,
-                Some(domains) => merging::merged(snapshots, domains),
+            let snapshot = match (&self.domains, self.part) {
+                (None, _) => snapshots.pop()?,
+                (Some(domains), Some(own)) => merging::own(snapshots.pop()?, domains, own),
+                (Some(domains), None) => merging::merged(snapshots, domains),
             };
             serde_json::to_value(Measurement::new(snapshot)).ok()
         });
         measurement.unwrap_or_default()
+    }
+
+    /// The time, and the estimates of the clocks of other machines, by domain.
+    ///
+    /// # Errors
+    /// When the emulator has died.
+    pub fn clocks(&self) -> Result<(u64, Vec<(usize, ClockReport)>), String> {
+        let mut answers = self.threads.ask(Command::Clocks)?;
+        answers.pop().ok_or_else(|| "the emulator has no thread".to_owned())
     }
 
     /// Reports every step of the series from now on, to [`reports`](Self::reports).
@@ -267,6 +318,29 @@ impl Emulator {
         let done = self.threads.ask(command)?;
         Ok(done.iter().map(|done| done.at_ns).max().unwrap_or_default())
     }
+}
+
+/// The nodes that a machine has which carries this domain, or all of them: their positions in the fabric.
+///
+/// # Errors
+/// When the fabric cannot be divided as it says.
+pub fn nodes_here(fabric: &Fabric, domain: Option<usize>) -> Result<Vec<usize>, String> {
+    let domains = division::domains(fabric)?;
+    let all = 0..fabric.nodes.len();
+    let Some(domain) = domain else { return Ok(all.collect()) };
+    let domains = domains.ok_or("the fabric is one domain; name the domain of each machine in `domains`")?;
+    if domain >= domains.count() {
+        return Err(format!("domain {domain}: the fabric has {}, counted from 0", domains.count()));
+    }
+    Ok(all.filter(|&node| domains.of_node(node) == domain).collect())
+}
+
+/// Waits until an instant has come; returns it, or the present one without it.
+fn reached(at_ns: Option<u64>) -> u64 {
+    let now_ns = MachineClock.monotonic_ns();
+    let Some(at_ns) = at_ns else { return now_ns };
+    std::thread::sleep(Duration::from_nanos(at_ns.saturating_sub(now_ns)));
+    at_ns
 }
 
 /// A value for each domain: `first` for the first, and copies of it for the others.

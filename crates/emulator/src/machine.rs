@@ -1,7 +1,7 @@
 //! The packet thread's view of its machine, apart from ports: a clock, waiting, and its own CPU time.
 
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 
 use crate::clock::{self, Clock, MachineClock, VirtualClock};
 use crate::commands::Inbox;
@@ -72,6 +72,11 @@ impl ThisMachine {
     ) -> io::Result<Self> {
         let precedence = Precedence::new(MachineClock.monotonic_ns());
         Ok(Self { own, others: Vec::new(), sleeper: Sleeper::new(ports)?, precedence })
+    }
+
+    /// The same, for a thread that also waits for this tunnel.
+    pub fn with(self, tunnel: Option<OwnedFd>) -> Self {
+        Self { sleeper: self.sleeper.with(tunnel), ..self }
     }
 
     /// The same, for a thread that avoids these CPUs if it has none of its own.

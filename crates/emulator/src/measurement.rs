@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use crosswind_engine::Count;
 use crosswind_fabric::Places;
+use crosswind_tunnel::TunnelReport;
 use serde::ser::Error;
 use serde::{Serialize, Serializer};
 use serde_json::{json, Value};
 
+use crate::crossings::Under;
 use crate::ledger::LedgerReport;
 use crate::monitor_report::Monitored;
 use crate::stalls::Stall;
@@ -38,6 +40,25 @@ pub struct Measurement {
     pub drops: Rows<Drop>,
     pub retransmissions: Rows<Again>,
     pub held_acknowledgements: Rows<HeldAcknowledgement>,
+    /// Of a machine that carries a part of the fabric.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine: Option<MachinePart>,
+}
+
+/// What a machine reports beside its part of the measurement.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct MachinePart {
+    pub tunnel: TunnelReport,
+    pub under_way: UnderWay,
+}
+
+/// Packets that have left for other machines minus those that have come from them, since the fabric is up.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct UnderWay {
+    pub before: Under,
+    pub now: Under,
 }
 
 #[derive(Clone, Debug, Serialize)]

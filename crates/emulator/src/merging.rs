@@ -31,6 +31,17 @@ pub fn merged(snapshots: Vec<Snapshot>, domains: &Domains) -> Snapshot {
     }
 }
 
+/// The snapshot of a machine that carries one domain, without what belongs to elements of other machines.
+pub fn own(mut snapshot: Snapshot, domains: &Domains, domain: usize) -> Snapshot {
+    let Snapshot { names, forwarded, .. } = &mut snapshot;
+    let owns = |element: &ElementAt| domains.of_element(element) == domain;
+    forwarded.monitors.retain(|look| owns(names.element(look.element())));
+    for (at, counted) in names.elements().iter().zip(&mut forwarded.elements) {
+        counted.credit = counted.credit.take().filter(|_| owns(at));
+    }
+    snapshot
+}
+
 /// The names of the domain with the most elements: one domain may have carried out a timeline step before the others,
 /// and elements are only added.
 fn names(snapshots: &[Snapshot]) -> Names {

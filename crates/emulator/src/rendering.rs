@@ -4,8 +4,8 @@ use crosswind_engine::{Capacity, Class, ClassCounters, Rate};
 use crosswind_fabric::ElementAt;
 
 use crate::measurement::{
-    Again, Counts, Credit, Draw, Driven, Drop, ElementReport, HeldAcknowledgement, Level, Measurement,
-    Offered, Rows, SeriesReport, SeriesRow,
+    Again, Counts, Credit, Draw, Driven, Drop, ElementReport, HeldAcknowledgement, Level, MachinePart,
+    Measurement, Offered, Rows, SeriesReport, SeriesRow, UnderWay,
 };
 use crate::monitor_report::Monitored;
 use crate::names::Names;
@@ -22,6 +22,9 @@ impl Measurement {
         let sources = names.sources.iter().zip(forwarded.draws);
         let links = names.driven_links.iter().zip(forwarded.driven);
         let incidents = forwarded.incidents;
+        let [before, now] = forwarded.under_way;
+        let under_way = UnderWay { before, now };
+        let machine = forwarded.tunnel.map(|tunnel| MachinePart { tunnel, under_way });
         Self {
             window,
             wait_mode,
@@ -60,6 +63,7 @@ impl Measurement {
             drops: rendered(&incidents.drops, |row| drop(row, &names)),
             retransmissions: rendered(&incidents.retransmissions, |row| again(row, &names)),
             held_acknowledgements: rendered(&incidents.held, |row| held_acknowledgement(row, &names)),
+            machine,
         }
     }
 }

@@ -5,7 +5,7 @@
 //! ports the kernel also lists those that have frames. Nothing is allocated.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -30,6 +30,8 @@ pub struct Sleeper {
     ports: Epoll,
     /// Present if the kernel lists the ports with frames.
     events: Option<Box<[EpollEvent]>>,
+    /// The tunnel to other machines, where there are any.
+    tunnel: Option<OwnedFd>,
 }
 
 /// Checking this number of ports takes as long as a call to the kernel, 0.5 us.
@@ -52,7 +54,12 @@ impl Sleeper {
             count += 1;
         }
         let events = (count > LOOKED_AT_MAX).then(|| vec![EpollEvent::empty(); NAMED_MAX].into());
-        Ok(Self { ports: list, events })
+        Ok(Self { ports: list, events, tunnel: None })
+    }
+
+    /// The same, which also wakes when this descriptor is readable.
+    pub fn with(self, tunnel: Option<OwnedFd>) -> Self {
+        Self { tunnel, ..self }
     }
 
     /// Lists the ports that may have a frame; false if every port must be checked.
@@ -67,7 +74,9 @@ impl Sleeper {
     /// Sleeps for at most `length_ns`, or until a frame or a command comes.
     pub fn sleep(&self, length_ns: u64, inbox: &Inbox) -> io::Result<Woken> {
         let waiting = |descriptor| PollFd::new(descriptor, PollFlags::POLLIN);
-        let mut waiting = [waiting(self.ports.0.as_fd()), waiting(inbox.as_fd())];
+        // Without a tunnel, its place is taken by the inbox again.
+        let tunnel = self.tunnel.as_ref().map_or(inbox.as_fd(), OwnedFd::as_fd);
+        let mut waiting = [waiting(self.ports.0.as_fd()), waiting(inbox.as_fd()), waiting(tunnel)];
         let longest = TimeSpec::from_duration(Duration::from_nanos(length_ns));
         let ready = match ppoll(&mut waiting, Some(longest), None) {
             // A signal has the same effect as a frame: the caller checks everything and sleeps again.

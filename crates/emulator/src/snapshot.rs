@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crosswind_engine::{Capacity, Counters, CreditLevel, Instant};
 use crosswind_fabric::Network;
+use crosswind_tunnel::TunnelReport;
 
 use crate::crossings::Under;
 use crate::forwarder::Forwarder;
@@ -65,6 +66,8 @@ pub struct Forwarded {
     pub driven: Vec<Levels>,
     /// Dropped packets, retransmissions, delayed acknowledgements.
     pub incidents: Incidents,
+    /// What the tunnel to other machines has carried; `None` where there are none.
+    pub tunnel: Option<TunnelReport>,
 }
 
 /// The counters of an element.
@@ -87,7 +90,9 @@ pub struct Levels {
 
 impl Forwarded {
     /// The current state of a window that started at `started_ns`.
-    pub fn of<P: Port>(forwarder: &mut Forwarder<P>, started_ns: u64) -> Self {
+    pub fn of<P: Port>(forwarder: &mut Forwarder<P>, started_ns: u64, now_ns: u64) -> Self {
+        let tunnel = forwarder.crossings.as_ref().and_then(|crossings| crossings.tunnel());
+        let tunnel = tunnel.map(|tunnel| tunnel.report(now_ns));
         let (under_way, conservation) = (forwarder.under_way(), conservation(forwarder));
         let Forwarder { network, sightings, ledger, records, recorder, capture, .. } = forwarder;
         let monitors = monitor_report::look(network, sightings);
@@ -104,6 +109,7 @@ impl Forwarded {
             incidents: records.incidents.clone(),
             under_way,
             conservation,
+            tunnel,
         }
     }
 }

@@ -105,8 +105,12 @@ impl Threads {
         let mut kept = Kept::default();
         for handle in self.0.iter_mut().filter_map(|thread| thread.handle.take()) {
             // Only one thread writes files.
-            let Kept { recording, capture } = handle.join().unwrap_or_default();
-            kept = Kept { recording: kept.recording.or(recording), capture: kept.capture.or(capture) };
+            let Kept { recording, capture, tunnel } = handle.join().unwrap_or_default();
+            kept = Kept {
+                recording: kept.recording.or(recording),
+                capture: kept.capture.or(capture),
+                tunnel: kept.tunnel.or(tunnel),
+            };
         }
         kept
     }

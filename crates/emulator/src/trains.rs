@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use ahash::AHashMap;
 use crosswind_engine::{Damage, Ecn};
+use crosswind_tunnel::Passage;
 use crosswind_wire::Train;
 
-use crate::crossings::Passage;
 use crate::handovers::Handover;
 
 /// The location of a frame's bytes; `S` is a slot of a port.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use crosswind_fabric::{Places, Plan, Stepped, Timeline};
 use crosswind_recording::Record;
+use crosswind_tunnel::Tunnel;
 
 use crate::clock::{self, Stamps};
 use crate::commands::{Command, Done, Inbox};
@@ -172,6 +173,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
         let kept = Kept {
             recording: self.forwarder.recorder.map(|recorder| recorder.finish(done_ns)),
             capture: self.forwarder.capture.map(|capture| capture.finish(self.machine.monotonic_ns())),
+            tunnel: self.forwarder.crossings.and_then(|crossings| crossings.into_tunnel()),
         };
         (self.forwarder.ports, kept)
     }
@@ -185,6 +187,9 @@ impl<P: Port, M: Machine> Worker<P, M> {
             self.canary_gap_ns_max = self.canary_gap_ns_max.max(now - since);
         }
         let mut work = 0;
+        if self.forwarder.exchange() {
+            work += self.forwarder.take_in_crossings();
+        }
         if self.inbox.rung(reported) || self.coming.is_some() {
             // Comes first: a command may make the engine process what is due now.
             work += self.forwarder.take_in_crossings();
@@ -299,7 +304,9 @@ impl<P: Port, M: Machine> Worker<P, M> {
         let step = self.timeline.next_ns().unwrap_or(longest);
         // A receiver without room is tried again soon; it may need this CPU to make room.
         let again = if self.forwarder.waits_for_a_receiver() { now + ASK_AGAIN_NS } else { longest };
-        next.min(longest).min(again).min(self.series.step_ends_ns()).min(step).max(now)
+        let exchange = self.forwarder.crossings.as_ref().and_then(|crossings| crossings.tunnel());
+        let exchange = exchange.map_or(longest, Tunnel::next_ns);
+        next.min(longest).min(again).min(self.series.step_ends_ns()).min(step).min(exchange).max(now)
     }
 
     /// Ghosts are advanced from time to time, and early enough that those that cross arrive before they are due.
@@ -360,6 +367,12 @@ impl<P: Port, M: Machine> Worker<P, M> {
                     let now = self.machine.monotonic_ns();
                     self.let_out(now);
                     let _ = reply.send(Box::new(self.snapshot(now, steal_ns)));
+                }
+                Some(Command::Clocks(reply)) => {
+                    let now_ns = self.machine.monotonic_ns();
+                    let tunnel = self.forwarder.crossings.as_ref().and_then(|crossings| crossings.tunnel());
+                    let peers = tunnel.map(|tunnel| tunnel.clocks(now_ns)).unwrap_or_default();
+                    let _ = reply.send((now_ns, peers));
                 }
                 Some(Command::Watch(mut watched)) => {
                     // The reader learns which condition is active.
@@ -428,7 +441,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
             changes: self.changes.clone(),
             series: self.series.rows.clone(),
             names: Names::of(&self.forwarder.network, &self.nodes),
-            forwarded: Forwarded::of(&mut self.forwarder, self.window.started_ns),
+            forwarded: Forwarded::of(&mut self.forwarder, self.window.started_ns, now),
         }
     }
 }

@@ -31,6 +31,7 @@ impl Session {
     pub(super) fn up(
         &mut self,
         fabric: &Fabric,
+        generation: Option<u32>,
         record: Option<&Path>,
         capture: Option<&Capture>,
         limits: &BTreeMap<String, Limits>,
@@ -42,8 +43,10 @@ impl Session {
         fabric.check().map_err(|error| Failure::invalid(error.to_string()))?;
         check_limits(fabric, limits)?;
         let rto_min_ms = rto_min_ms(fabric.tcp.rto_min_us)?;
+        let domain = self.machines.domain(generation)?;
+        let here = crosswind_emulator::nodes_here(fabric, domain).map_err(Failure::invalid)?;
         let files = files(record, capture)?;
-        let built = self.build(fabric, rto_min_ms, files, limits);
+        let built = self.build(fabric, &here, generation, rto_min_ms, files, limits);
         if built.is_err() {
             self.undo();
             // Nothing was written; a second attempt may use the names. The first error is the one to show.
@@ -51,8 +54,8 @@ impl Session {
             let _ = capture.map(|capture| std::fs::remove_file(&capture.to));
         }
         built?;
-        let described = |(position, node): (u16, &Node)| json!({"name": node.name, "host": node.host, "address": address::ip(position), "pid": node.init.as_raw(), "memory_limit": node.kept.memory_limit(), "cpus_limit": node.kept.cpus_limit()});
-        let nodes: Vec<_> = (0..).zip(&self.nodes).map(described).collect();
+        let described = |node: &Node| json!({"name": node.name, "host": node.host, "address": address::ip(node.number), "pid": node.init.as_raw(), "memory_limit": node.kept.memory_limit(), "cpus_limit": node.kept.cpus_limit()});
+        let nodes: Vec<_> = self.nodes.iter().map(described).collect();
         let emulator = self.emulator("up")?;
         let (wait_mode, domains) = (emulator.wait_mode(), emulator.domains());
         let took_ns = nanoseconds_since(began);
@@ -73,7 +76,8 @@ impl Session {
 
     /// Ends the emulator first, which would otherwise report the end of its ports as a fault.
     pub(super) fn undo(&mut self) -> Kept {
-        let kept = self.emulator.take().map(Emulator::stop).unwrap_or_default();
+        let mut kept = self.emulator.take().map(Emulator::stop).unwrap_or_default();
+        self.machines.give_back(kept.tunnel.take());
         node::end_all(std::mem::take(&mut self.nodes));
         self.reports_at = None;
         self.groups = Groups::default();
@@ -86,6 +90,8 @@ impl Session {
     fn build(
         &mut self,
         fabric: &Fabric,
+        here: &[usize],
+        generation: Option<u32>,
         rto_min_ms: u32,
         files: Files,
         limits: &BTreeMap<String, Limits>,
@@ -100,8 +106,8 @@ impl Session {
         netlink
             .request([link::loopback_up()])
             .map_err(|error| Failure::preflight(format!("bring the fabric's own lo up: {error}")))?;
-        self.launch_all(fabric, limits)?;
-        let ports = PortOpener::start(fabric.nodes.len()).map_err(|error| {
+        self.launch_all(fabric, here, limits)?;
+        let ports = PortOpener::start(here.len()).map_err(|error| {
             Failure::preflight(format!("threads that open ports: {error}; {NONE_TO_SPARE}"))
         })?;
         let mut unprepared = vec![true; self.nodes.len()];
@@ -118,33 +124,40 @@ impl Session {
             }
             if std::mem::take(&mut unprepared[position]) {
                 self.connect(fabric, position, rto_min_ms, &mut netlink)?;
-                ports.open(position, link::port_index(position as u16) as i32);
+                ports.open(position, link::port_index(self.nodes[position].number) as i32);
             } else {
-                let name = &self.nodes[position].name;
-                let settled = netlink.request([link::settle_port(position as u16)]);
+                let Node { name, number, .. } = &self.nodes[position];
+                let settled = netlink.request([link::settle_port(*number)]);
                 settled.map_err(|error| {
                     Failure::preflight(format!("node {name}: see its port's carrier: {error}"))
                 })?;
                 unconnected -= 1;
             }
         }
-        self.leave_a_cpu_to_the_emulator(fabric)?;
+        self.leave_a_cpu_to_the_emulator(fabric, generation.is_some())?;
         let fault = self
             .inbox
             .fault_reporter()
             .map_err(|error| Failure::internal(format!("report faults: {error}")))?;
-        self.emulator = Some(Emulator::start(fabric, ports, files, fault).map_err(Failure::preflight)?);
+        let part = generation.and_then(|generation| self.machines.part(generation));
+        self.emulator = Some(Emulator::start(fabric, part, ports, files, fault).map_err(Failure::preflight)?);
         Ok(())
     }
 
-    fn launch_all(&mut self, fabric: &Fabric, limits: &BTreeMap<String, Limits>) -> Result<(), Failure> {
+    fn launch_all(
+        &mut self,
+        fabric: &Fabric,
+        here: &[usize],
+        limits: &BTreeMap<String, Limits>,
+    ) -> Result<(), Failure> {
         self.groups = Groups::for_limits(limits.values().copied());
         let hosts = hosts_file(fabric)
             .map_err(|error| Failure::internal(format!("write the names of nodes: {error}")))?;
-        for node in &fabric.nodes {
+        for &number in here {
+            let node = &fabric.nodes[number];
             // SAFETY: the session's thread is the only one while there is no emulator; `build` starts the emulator
             // last.
-            let launched = unsafe { Node::launch(&self.launcher, &node.name, &node.host) };
+            let launched = unsafe { Node::launch(&self.launcher, number as u16, &node.name, &node.host) };
             let mut launched = launched.map_err(|error| {
                 let remedy = match error.raw_os_error() {
                     Some(libc::EAGAIN) => NONE_TO_SPARE,
@@ -165,8 +178,8 @@ impl Session {
     }
 
     /// Runs this late because nodes come up on all CPUs until the emulator starts, in three quarters of the time.
-    fn leave_a_cpu_to_the_emulator(&self, fabric: &Fabric) -> Result<(), Failure> {
-        let cpus = crosswind_emulator::application_cpus(fabric).map_err(Failure::preflight)?;
+    fn leave_a_cpu_to_the_emulator(&self, fabric: &Fabric, one_domain: bool) -> Result<(), Failure> {
+        let cpus = crosswind_emulator::application_cpus(fabric, one_domain).map_err(Failure::preflight)?;
         for node in &self.nodes {
             node.restrict_to(&cpus).map_err(|error| {
                 Failure::preflight(format!(
@@ -186,7 +199,7 @@ impl Session {
         netlink: &mut Netlink,
     ) -> Result<(), Failure> {
         let node = &self.nodes[position];
-        let number = position as u16;
+        let number = node.number;
         netlink.request([link::veth_pair(number, node.init.as_raw() as u32, fabric.mtu_bytes)]).map_err(
             |error| {
                 Failure::preflight(format!(

@@ -5,6 +5,7 @@
 
 mod application;
 mod fabric;
+mod machines;
 mod usage;
 
 use std::collections::VecDeque;
@@ -31,6 +32,7 @@ use crate::launch::Launcher;
 use crate::node::Node;
 use crate::process::{Exit, Processes};
 use crate::protocol::{self, Action, Writer};
+use machines::{check_instant, Machines};
 
 /// Serves requests on the standard streams until the caller, a signal or the lease ends it.
 pub fn serve() -> ExitCode {
@@ -77,6 +79,7 @@ struct Session {
     /// What each node had used when the measurement window began.
     used_before: Vec<Option<Usage>>,
     emulator: Option<Emulator>,
+    machines: Machines,
     processes: Processes,
 }
 
@@ -103,7 +106,9 @@ impl Session {
         // lose its children.
         unsafe { signal(Signal::SIGCHLD, SigHandler::SigDfl) }?;
         // Before anything could have started a thread.
-        let isolated = isolation::enter_user_namespace().and_then(|()| isolation::enter_network_namespace());
+        let entered = isolation::enter_user_namespace();
+        let machines = Machines::here();
+        let isolated = entered.and_then(|()| isolation::enter_network_namespace());
         Ok(Self {
             isolated,
             rootless,
@@ -121,6 +126,7 @@ impl Session {
             groups: Groups::default(),
             used_before: Vec::new(),
             emulator: None,
+            machines,
             processes: Processes::default(),
         })
     }
@@ -157,17 +163,21 @@ impl Session {
     fn carry_out(&mut self, action: Action) -> Result<Value, Failure> {
         match action {
             Action::Hello {} => Ok(self.hello()),
-            Action::Up { fabric, record, capture, limits } => {
-                self.up(&fabric, record.as_deref(), capture.as_ref(), &limits)
+            Action::Bind { address } => self.bind(address),
+            Action::Join(join) => self.join(&join),
+            Action::Up { fabric, generation, record, capture, limits } => {
+                self.up(&fabric, generation, record.as_deref(), capture.as_ref(), &limits)
             }
             Action::Start(start) => self.start(start),
             Action::Stop { process, grace_ns } => self.stop(process, Duration::from_nanos(grace_ns)),
             Action::Signal { process, signal } => self.signal(process, signal),
-            Action::Set { condition } => {
-                let effective_ns = self.emulator("set")?.set(&condition).map_err(Failure::invalid)?;
+            Action::Set { condition, at_ns } => {
+                check_instant("set", at_ns)?;
+                let effective_ns = self.emulator("set")?.set(&condition, at_ns).map_err(Failure::invalid)?;
                 Ok(json!({ "effective_ns": effective_ns }))
             }
-            Action::Measure {} => self.measure(),
+            Action::Measure { at_ns } => self.measure(at_ns),
+            Action::Clocks {} => self.clocks(),
             Action::Read {} => self.read(),
             Action::Watch {} => self.watch(),
             Action::Lease { seconds } => self.take_lease(seconds),

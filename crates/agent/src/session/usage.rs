@@ -2,16 +2,18 @@
 
 use serde_json::{json, Value};
 
+use super::machines::check_instant;
 use super::{Session, Step};
 use crate::channel::{FromInit, ToInit};
 use crate::failure::Failure;
 use crate::init::Usage;
 
 impl Session {
-    pub(super) fn measure(&mut self) -> Result<Value, Failure> {
+    pub(super) fn measure(&mut self, at_ns: Option<u64>) -> Result<Value, Failure> {
+        check_instant("measure", at_ns)?;
         self.emulator("measure")?;
         self.used_before = self.usage()?;
-        let started_ns = self.emulator("measure")?.measure().map_err(Failure::invalid)?;
+        let started_ns = self.emulator("measure")?.measure(at_ns).map_err(Failure::invalid)?;
         Ok(json!({ "started_ns": started_ns }))
     }
 

@@ -10,7 +10,9 @@ use crosswind_engine::{Class, Instant, Packet};
 use crosswind_fabric::{Crosses, Frame};
 
 use super::{bytes_of, Forwarder};
-use crate::crossings::{Crossings, Message, Passage, Under};
+use crosswind_tunnel::{Message, Passage};
+
+use crate::crossings::{Crossings, Under};
 use crate::port::Port;
 use crate::trains::Buffer;
 
@@ -54,10 +56,13 @@ impl<P: Port> Forwarder<P> {
             return Arc::clone(passage);
         }
         let place = entry.from;
+        let mut bytes: Box<[u8]> = bytes_of(self.ports.get(place), entry).into();
+        // The receiver's address, as the train says: another machine reads the train from these bytes.
+        bytes[..6].copy_from_slice(&entry.train.headers.destination);
         let passage = Arc::new(Passage {
             name: (domain, entry.number),
             train: entry.train,
-            bytes: bytes_of(self.ports.get(place), entry).into(),
+            bytes,
             from: self.nodes.number(place),
             to: self.nodes.number(entry.to),
         });
@@ -66,6 +71,12 @@ impl<P: Port> Forwarder<P> {
             self.release(place, slot);
         }
         passage
+    }
+
+    /// Exchanges datagrams with other machines; returns whether there are any.
+    #[inline]
+    pub fn exchange(&mut self) -> bool {
+        self.crossings.as_mut().is_some_and(|crossings| crossings.exchange())
     }
 
     /// Receives items from other domains; returns the number of the application's packets among them. Call it before

@@ -1,0 +1,147 @@
+//! Other machines that carry a fabric together with this one: the socket to them, who they are, and their clocks.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use crosswind_emulator::Part;
+use crosswind_tunnel::tunnel::{Bound, Unbound};
+use crosswind_tunnel::{ClockReport, Membership, RunKey, Tunnel};
+use nix::sys::socket::AddressFamily;
+use nix::time::{clock_gettime, ClockId};
+use serde_json::{json, Value};
+
+use super::Session;
+use crate::failure::Failure;
+use crate::protocol::Join;
+
+/// A request waits for its instant, and others wait for it.
+const AHEAD_MAX: Duration = Duration::from_secs(10);
+
+/// The way to other machines.
+pub struct Machines {
+    /// Opened in the network namespace that the agent was started in; one of each version of IP that the kernel has.
+    unbound: [Option<Unbound>; 2],
+    bound: Option<Bound>,
+    domain: Option<u16>,
+    /// With the emulator while a fabric is up.
+    tunnel: Option<Tunnel>,
+}
+
+impl Machines {
+    /// Call it before the agent leaves the network namespace that it was started in.
+    pub fn here() -> Self {
+        let unbound = [AddressFamily::Inet, AddressFamily::Inet6].map(|family| Unbound::open(family).ok());
+        Self { unbound, bound: None, domain: None, tunnel: None }
+    }
+
+    /// The domain of this machine for a fabric that machines share.
+    pub fn domain(&self, generation: Option<u32>) -> Result<Option<usize>, Failure> {
+        if generation.is_none() {
+            return Ok(None);
+        }
+        let domain = self.domain.filter(|_| self.tunnel.is_some()).map(usize::from);
+        domain.map(Some).ok_or_else(|| {
+            Failure::invalid("up: generation: no other machines are known, or an emulator died with the way to them; request `bind` and `join` of a new agent first")
+        })
+    }
+
+    /// The part of the next fabric.
+    pub fn part(&mut self, generation: u32) -> Option<Part> {
+        self.tunnel.take().map(|tunnel| Part { tunnel, generation })
+    }
+
+    /// The fabric is down.
+    pub fn give_back(&mut self, tunnel: Option<Tunnel>) {
+        self.tunnel = tunnel.or(self.tunnel.take());
+    }
+}
+
+impl Session {
+    pub(super) fn bind(&mut self, address: IpAddr) -> Result<Value, Failure> {
+        let unbound = self.machines.unbound[usize::from(address.is_ipv6())].take();
+        let unbound = unbound.ok_or_else(|| {
+            Failure::invalid(format!("bind {address}: this agent has used its socket, or the kernel lacks this version of IP; start another agent"))
+        })?;
+        let bound = unbound.bind(address).map_err(|error| {
+            Failure::preflight(format!("bind {address}: {error}; name an address of this machine"))
+        })?;
+        let at = bound.address().map_err(|error| Failure::internal(format!("bind: {error}")))?;
+        self.machines.bound = Some(bound);
+        Ok(json!({ "address": at }))
+    }
+
+    pub(super) fn join(&mut self, join: &Join) -> Result<Value, Failure> {
+        let key = key_of(&join.key)?;
+        if join.peers.iter().any(|peer| peer.domain == join.domain) {
+            return Err(Failure::invalid(format!(
+                "join: domain {} is this machine's own; leave it out of peers",
+                join.domain
+            )));
+        }
+        let bound = self.machines.bound.take();
+        let bound = bound.ok_or_else(|| Failure::invalid("join: no socket is open; request `bind` first"))?;
+        let own = Membership { domain: join.domain, run: join.run, key };
+        let peers = join.peers.iter().map(|peer| (peer.domain, peer.address));
+        let tunnel =
+            Tunnel::new(bound, own, peers).map_err(|error| Failure::preflight(format!("join: {error}")))?;
+        self.machines.domain = Some(join.domain);
+        self.machines.tunnel = Some(tunnel);
+        Ok(json!({}))
+    }
+
+    pub(super) fn clocks(&mut self) -> Result<Value, Failure> {
+        let (now_ns, peers) = self.emulator("clocks")?.clocks().map_err(Failure::internal)?;
+        let peers = peers.iter().map(|(domain, clock): &(usize, ClockReport)| {
+            let mut peer = serde_json::to_value(clock).unwrap_or_default();
+            peer["domain"] = json!(domain);
+            peer
+        });
+        Ok(json!({ "now_ns": now_ns, "peers": peers.collect::<Vec<_>>() }))
+    }
+}
+
+/// Refuses an instant for which others would wait too long.
+pub fn check_instant(request: &str, at_ns: Option<u64>) -> Result<(), Failure> {
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).map(Duration::from).unwrap_or_default();
+    let ahead = Duration::from_nanos(at_ns.unwrap_or_default()).saturating_sub(now);
+    if ahead > AHEAD_MAX {
+        return Err(Failure::invalid(format!(
+            "{request}: at_ns is {:.1} s ahead; name an instant within {} s",
+            ahead.as_secs_f64(),
+            AHEAD_MAX.as_secs()
+        )));
+    }
+    Ok(())
+}
+
+fn key_of(text: &str) -> Result<RunKey, Failure> {
+    let refused = || Failure::invalid("join: key: write 32 bytes as 64 hexadecimal digits");
+    let mut key = RunKey::default();
+    if text.len() != 2 * key.len() || !text.is_ascii() {
+        return Err(refused());
+    }
+    for (at, byte) in key.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).map_err(|_| refused())?;
+    }
+    Ok(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_64_digits() {
+        assert_eq!(key_of(&"0f".repeat(32)).unwrap(), [15; 32]);
+        for wrong in ["", "0f", &"0g".repeat(32), &"\u{e9}".repeat(32)] {
+            assert!(key_of(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_instant_far_ahead_is_refused() {
+        assert!(check_instant("set", None).is_ok());
+        assert!(check_instant("set", Some(0)).is_ok());
+        assert!(check_instant("set", Some(u64::MAX)).unwrap_err().message.contains("within 10 s"));
+    }
+}
