@@ -38,12 +38,19 @@ fn until(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// Waits for the other clock, sends frames, and serves the exchange until the other side is done.
-fn send(mut tunnel: Tunnel) -> TunnelReport {
+/// Waits for the other clock. The kernel drops what is sent before a new interface has its carrier, so a window starts
+/// only then.
+fn meet(tunnel: &mut Tunnel, ahead_ns: u64) {
     until("the other clock", || {
-        exchange(&mut tunnel, 0);
+        exchange(tunnel, ahead_ns);
         tunnel.clocks(0)[0].1.offset_ns.is_some()
     });
+    tunnel.start_window();
+}
+
+/// Sends frames, and serves the exchange until the other side is done.
+fn send(mut tunnel: Tunnel) -> TunnelReport {
+    meet(&mut tunnel, 0);
     tunnel.send(1, &Crosses::Way(ONWARD, [LINK].into()), None);
     let due_ns = monotonic_ns() + 1_000_000;
     for number in 0..FRAMES {
@@ -61,6 +68,7 @@ fn send(mut tunnel: Tunnel) -> TunnelReport {
 
 /// Takes frames in; when all have come, says so.
 fn receive(mut tunnel: Tunnel) -> TunnelReport {
+    meet(&mut tunnel, AHEAD_NS);
     let mut next = 0;
     until("all frames", || {
         exchange(&mut tunnel, AHEAD_NS);
