@@ -10,6 +10,8 @@ import pytest
 
 from crosswind.cli import _verbs
 from crosswind.cli._main import run
+from crosswind.errors import Exit
+from crosswind.runner.outcome import Outcome
 
 BROKEN = "name: x\ntopology: {hosts: 2, uplink: {rate: 10}, nodes: {a: h0}}\n"
 
@@ -276,3 +278,13 @@ def test_a_closed_pipe_is_not_an_error() -> None:
         ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False
     )
     assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_the_demo_says_what_to_do_next_unless_it_was_interrupted(
+    stopped: bool, tmp_path: Path, monkeypatch, capsys
+) -> None:
+    outcome = Outcome(tmp_path, Exit.TRIALS, ["1 trial pending"], stopped)
+    monkeypatch.setattr("crosswind.runner.run", lambda *_, **__: outcome)
+    assert run(["demo", "--app", "rpc", "--results", str(tmp_path / "results")]) == Exit.TRIALS
+    assert ("next:" in capsys.readouterr().out) is not stopped

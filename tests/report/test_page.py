@@ -209,11 +209,17 @@ def test_a_report_of_a_run_that_goes_on_or_was_stopped_says_at_its_top_how_much_
     )
     duckdb.sql(f"COPY ({rows}) TO '{table}.part' (FORMAT parquet)")
     Path(f"{table}.part").replace(table)
-    stopped = f"So far: 4 of 6 trials. The run was stopped; crosswind resume {folder} continues it."
-    assert stopped in write_report(folder).read_text()
+    known = r"So far: 4 of 6 trials, as of \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC"
+    page = write_report(folder).read_text()
+    resume = re.escape(f"crosswind resume {folder}")
+    assert re.search(rf"{known}\. The run was stopped; {resume} continues it\.", page)
     with only_writer(folder):  # As a run has the lock between its trials.
         page = write_report_so_far(folder).read_text()
-    assert re.search(r"So far: 4 of 6 trials, written at \d\d:\d\d UTC while the run went on\.", page)
+    again = re.escape(f"crosswind report {folder}")
+    # A run that is killed cannot write it again.
+    assert re.search(
+        rf"{known}, while the run went on\. If it has ended since, {again} writes this page anew\.", page
+    )
     assert "of 4 faithful" in page
     console = Console(file=io.StringIO(), width=80)
     print_table(folder, console)

@@ -244,6 +244,26 @@ def test_an_interrupted_trial_is_pending_and_no_failure(play: Play) -> None:
         "interrupted by SIGINT",
         f"1 trial pending; continue with: crosswind resume {outcome.folder}",
     ]
+    assert outcome.stopped
+
+
+def test_a_run_that_goes_on_writes_its_old_report_anew_before_its_first_trial(play: Play) -> None:
+    outcome, _ = play("faithful interrupted")
+    folder = ResultsFolder(outcome.folder)
+    ended: list[int] = []
+
+    def report(path: Path) -> None:
+        with ResultsFolder(path).journal() as journal:
+            ended.append(sum(row.status == "done" for row in journal.rows()))
+
+    PlayedAttempt.script = iter(["faithful"])
+    (folder.path / "report.html").touch()
+    with folder.journal() as journal:
+        again = sitting.Sitting(
+            folder.resolved(), Any, folder, journal, Stream[Event](), report=report, keep_going=False
+        )
+        assert not again.execute().stopped
+    assert ended == [1]
 
 
 def test_blocks_are_added_until_the_intervals_are_narrow(play: Play) -> None:

@@ -56,7 +56,8 @@ def command(app: str, deployed: bool, results: Path, in_browser: bool) -> Exit:
     with shown(stream), in_browser_if(in_browser, named.resolved, stream):
         outcome = run(named.resolved, named.text, named.folder, results, stream, report=write_report_so_far)
     status = finish(outcome)
-    click.echo("next: crosswind init, then crosswind run experiment.yaml")
+    if not outcome.stopped:
+        click.echo("next: crosswind init, then crosswind run experiment.yaml")
     return status
 
 

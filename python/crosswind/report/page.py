@@ -146,8 +146,11 @@ def _unfinished(summary: Summary, goes_on: bool) -> str:
     """Return how much of a run the report knows; empty where it knows all."""
     if not (known := trials_so_far(summary)):
         return ""
+    known = f"{known}, as of {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
     if goes_on:
-        return f"{known}, written at {datetime.now(UTC):%H:%M} UTC while the run went on."
+        # Nothing writes the page again after a kill.
+        again = f"crosswind report {summary.folder} writes this page anew"
+        return f"{known}, while the run went on. If it has ended since, {again}."
     return f"{known}. The run was stopped; crosswind resume {summary.folder} continues it."
 
 

@@ -11,11 +11,15 @@ from crosswind.stats import StoppingLook
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """How a run ended; `remarks` are sentences for the user, the most important first."""
+    """How a run ended; `remarks` are sentences for the user, the most important first.
+
+    `stopped` says whether it ended before its last trial.
+    """
 
     folder: Path
     exit: Exit
     remarks: list[str]
+    stopped: bool = False
 
 
 def judge_run(
@@ -55,7 +59,7 @@ def judge_run(
         status = Exit.TRIALS
     else:
         status = Exit.UNDECIDED if pending or unsettled else Exit.DONE
-    return RunOutcome(folder, status, remarks)
+    return RunOutcome(folder, status, remarks, stopped is not None)
 
 
 def _trials(count: int) -> str:

@@ -79,6 +79,9 @@ class Sitting:
             try:
                 self._publish_begin()
                 self._write_tables()
+                if (self._folder.path / "report.html").exists():
+                    # It was written before the run was stopped.
+                    self._report_so_far()
                 self._prepare(work)
                 if len({row.block for row in self._journal.planned()}) == 1:
                     self._fingerprint_early()
