@@ -9,7 +9,7 @@ use crosswind_fabric::{Domains, ElementAt};
 use crate::crossings::Under;
 use crate::log::Log;
 use crate::measurement::{ByClass, Conservation, Host, Window};
-use crate::names::{Names, Placed};
+use crate::names::Names;
 use crate::records::{Bounded, Incidents};
 use crate::series::Row;
 use crate::snapshot::{Counted, Forwarded, Snapshot};
@@ -48,9 +48,7 @@ fn names(snapshots: &[Snapshot]) -> Names {
     let longest = snapshots.iter().max_by_key(|it| it.names.elements().len()).expect("there is at least one");
     let mut names = longest.names.clone();
     names.sources = snapshots.iter().flat_map(|it| it.names.sources.clone()).collect();
-    names.driven_links = snapshots.iter().flat_map(|it| it.names.driven_links.clone()).collect();
     names.sources.sort_by_key(|(place, _)| *place);
-    names.driven_links.sort_by_key(|(place, _)| *place);
     names
 }
 
@@ -88,16 +86,10 @@ fn series(snapshots: &[Snapshot]) -> Log<Row> {
 
 fn forwarded(snapshots: Vec<Snapshot>, names: &Names, domains: &Domains) -> Forwarded {
     let conservation = conservation(&snapshots);
-    let order = |places: Vec<usize>| {
-        let mut order: Vec<usize> = (0..places.len()).collect();
-        order.sort_by_key(|&at| places[at]);
-        order
-    };
-    let places = |of: fn(&Names) -> &Vec<Placed>| {
-        snapshots.iter().flat_map(|it| of(&it.names).iter().map(|(place, _)| *place)).collect()
-    };
-    let sources = order(places(|names| &names.sources));
-    let driven_links = order(places(|names| &names.driven_links));
+    let places: Vec<usize> =
+        snapshots.iter().flat_map(|it| it.names.sources.iter().map(|(place, _)| *place)).collect();
+    let mut sources: Vec<usize> = (0..places.len()).collect();
+    sources.sort_by_key(|&at| places[at]);
     let mut parts = snapshots.into_iter().map(|it| it.forwarded);
     let mut all = parts.next().expect("there is at least one");
     let owns = |domain: usize, element: &ElementAt| domains.of_element(element) == domain;
@@ -112,16 +104,12 @@ fn forwarded(snapshots: Vec<Snapshot>, names: &Names, domains: &Domains) -> Forw
         join(&mut all.incidents, part.incidents);
     }
     all.monitors.sort_by_key(|look| look.element());
+    all.driven.sort_by_key(|levels| levels.place);
     let incidents = &mut all.incidents;
     in_order(&mut incidents.drops, |row| row.at_ns);
     in_order(&mut incidents.retransmissions, |row| row.at_ns);
     in_order(&mut incidents.held, |row| row.held.at_ns);
-    Forwarded {
-        conservation,
-        draws: picked(all.draws, &sources),
-        driven: picked(all.driven, &driven_links),
-        ..all
-    }
+    Forwarded { conservation, draws: picked(all.draws, &sources), ..all }
 }
 
 fn picked<T>(all: Vec<T>, order: &[usize]) -> Vec<T> {

@@ -1,4 +1,4 @@
-//! Names of elements, nodes, sources and driven links, shared with the thread that renders the measurement.
+//! Names of elements, nodes and sources, shared with the thread that renders the measurement.
 
 use std::sync::Arc;
 
@@ -17,8 +17,6 @@ pub struct Names {
     pub nodes: Arc<[String]>,
     /// In the order of `Network::sources`, each with its place among those of all domains.
     pub sources: Vec<Placed>,
-    /// In the order of `Network::driven_links`, each with its place among those of all domains.
-    pub driven_links: Vec<Placed>,
 }
 
 impl Names {
@@ -28,7 +26,6 @@ impl Names {
             elements: network.elements().to_vec(),
             nodes: Arc::clone(nodes),
             sources: network.places_of_sources().zip(names(network.sources())).collect(),
-            driven_links: network.places_of_driven_links().zip(names(network.driven_links())).collect(),
         }
     }
 

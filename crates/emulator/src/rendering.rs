@@ -1,7 +1,7 @@
 //! Converts a snapshot to the emulator's measurement. The thread that requested it does this, never the packet thread.
 
 use crosswind_engine::{Capacity, Class, ClassCounters, Rate};
-use crosswind_fabric::ElementAt;
+use crosswind_fabric::{ElementAt, Levels};
 
 use crate::measurement::{
     Again, Counts, Credit, Draw, Driven, Drop, ElementReport, HeldAcknowledgement, Level, MachinePart,
@@ -11,7 +11,7 @@ use crate::monitor_report::Monitored;
 use crate::names::Names;
 use crate::records::{Bounded, DropRow, HeldRow, LossCause, Retransmission};
 use crate::series::{Row, STEP_NS};
-use crate::snapshot::{Counted, Levels, Snapshot};
+use crate::snapshot::{Counted, Snapshot};
 
 impl Measurement {
     /// Converts a snapshot, with names.
@@ -20,7 +20,6 @@ impl Measurement {
         let elements = names.elements().iter().zip(&forwarded.elements);
         let monitors = forwarded.monitors.into_iter();
         let sources = names.sources.iter().zip(forwarded.draws);
-        let links = names.driven_links.iter().zip(forwarded.driven);
         let incidents = forwarded.incidents;
         let [before, now] = forwarded.under_way;
         let under_way = UnderWay { before, now };
@@ -59,7 +58,7 @@ impl Measurement {
                         .collect(),
                 })
                 .collect(),
-            capacity: links.map(|((_, link), levels)| driven(link, levels)).collect(),
+            capacity: forwarded.driven.into_iter().map(driven).collect(),
             drops: rendered(&incidents.drops, |row| drop(row, &names)),
             retransmissions: rendered(&incidents.retransmissions, |row| again(row, &names)),
             held_acknowledgements: rendered(&incidents.held, |row| held_acknowledgement(row, &names)),
@@ -111,14 +110,14 @@ pub fn series_row(row: &Row, element: &ElementAt) -> SeriesRow {
     }
 }
 
-fn driven(link: &str, levels: Levels) -> Driven {
+fn driven(levels: Levels) -> Driven {
     let level = |(at, level): (crosswind_engine::Instant, Capacity)| Level {
         at_ns: at.as_nanos(),
         rate_bps: rate_bps(level),
     };
     Driven {
-        link: link.to_owned(),
-        lost_records: levels.lost,
+        link: levels.link.to_string(),
+        lost_records: levels.not_stored,
         changes: levels.changes.into_iter().map(level).collect(),
     }
 }

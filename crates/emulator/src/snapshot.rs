@@ -7,8 +7,8 @@
 
 use std::sync::Arc;
 
-use crosswind_engine::{Capacity, Counters, CreditLevel, Instant};
-use crosswind_fabric::Network;
+use crosswind_engine::{Counters, CreditLevel, Instant};
+use crosswind_fabric::{Levels, Network};
 use crosswind_tunnel::TunnelReport;
 
 use crate::crossings::Under;
@@ -62,7 +62,7 @@ pub struct Forwarded {
     pub monitors: Vec<Look>,
     /// The draws of each source, in the order of the network's sources.
     pub draws: Vec<Vec<(Instant, u64)>>,
-    /// Levels set by processes, in the order of the network's driven links.
+    /// Levels set by processes since the start of the window, which is when they began.
     pub driven: Vec<Levels>,
     /// Dropped packets, retransmissions, delayed acknowledgements.
     pub incidents: Incidents,
@@ -77,15 +77,6 @@ pub struct Counted {
     pub counters: Counters,
     /// For a credit bucket.
     pub credit: Option<CreditLevel>,
-}
-
-/// The levels of a driven link.
-#[derive(Debug)]
-pub struct Levels {
-    /// Start and level.
-    pub changes: Vec<(Instant, Capacity)>,
-    /// Number of changes that did not fit.
-    pub lost: u64,
 }
 
 impl Forwarded {
@@ -105,7 +96,7 @@ impl Forwarded {
             elements: network.elements().iter().map(|element| counted(element.id)).collect(),
             monitors,
             draws: draws(network, started_ns),
-            driven: driven(network),
+            driven: network.levels(),
             incidents: records.incidents.clone(),
             under_way,
             conservation,
@@ -136,14 +127,4 @@ fn draws(network: &Network, started_ns: u64) -> Vec<Vec<(Instant, u64)>> {
         draws[first..].to_vec()
     };
     network.sources().map(of_the_window).collect()
-}
-
-/// Since the start of the window, which is when processes began.
-fn driven(network: &Network) -> Vec<Levels> {
-    let engine = network.engine_ref();
-    let levels = |(_, process)| Levels {
-        changes: engine.changes(process).to_vec(),
-        lost: engine.changes_not_stored(process),
-    };
-    network.driven_links().map(levels).collect()
 }

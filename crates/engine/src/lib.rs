@@ -102,7 +102,7 @@ pub use packet::{wire_bytes, Class, Damage, Packet};
 pub use path::PathId;
 pub use process::{
     CapacityParameters, Cell, Direction, LevelSchedule, MarkovChain, MarkovState, OpportunitySchedule,
-    PiecewiseUniform, ProcessId, ProcessSpec,
+    PiecewiseUniform, ProcessId, ProcessSpec, CHANGES_STORED,
 };
 pub use queue::policies::*;
 pub use queue::{

@@ -3,20 +3,50 @@
 //! If a link continues with the process that it already follows, the process is not disturbed; any other process
 //! begins at its time 0. The process of a link is named after the link, so links and directions are independent. A
 //! process that restarts draws the same values again.
+//!
+//! Processes that were replaced since the restart are remembered, because a measurement shows every level of a link.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crosswind_engine::{Engine, Instant, ProcessId};
+use crosswind_engine::{Capacity, Engine, Instant, ProcessId, Rate, CHANGES_STORED};
 
 use crate::elements::Elements;
 use crate::plan::Driven;
 
 /// All links under a process.
 #[derive(Debug, Default)]
-pub(crate) struct Drives(Vec<Drive>);
+pub(crate) struct Drives {
+    now: Vec<Drive>,
+    /// In the order in which they stopped.
+    stopped: Vec<Stopped>,
+}
 
 /// A driven link and its process.
 pub(crate) type Drive = (Driven, ProcessId);
+
+/// A process that was stopped after the restart.
+#[derive(Debug)]
+struct Stopped {
+    link: Arc<str>,
+    place: usize,
+    id: ProcessId,
+    /// When the link had its own rate again; `None` where another process followed at once.
+    free: Option<Instant>,
+}
+
+/// The levels of a link that a process drives, or has driven since the restart.
+#[derive(Clone, Debug)]
+pub struct Levels {
+    /// Its place in the fabric's list.
+    pub place: usize,
+    /// Its name.
+    pub link: Arc<str>,
+    /// Start and level, also that of the link's own rate where no process followed; the first 65 536 of them.
+    pub changes: Vec<(Instant, Capacity)>,
+    /// Number of changes that did not fit.
+    pub not_stored: u64,
+}
 
 impl Drives {
     /// Drives exactly these links, in the order of their wires, from `at` on. Returns the previous drives.
@@ -27,7 +57,7 @@ impl Drives {
         at: Instant,
         wanted: &[Driven],
     ) -> Vec<Drive> {
-        let before = std::mem::take(&mut self.0);
+        let before = std::mem::take(&mut self.now);
         let mut running = before.iter().peekable();
         let continuing = wanted.iter().map(|driven| {
             while running.next_if(|(old, _)| old.wire < driven.wire).is_some() {}
@@ -38,34 +68,66 @@ impl Drives {
         let continuing: Vec<Option<ProcessId>> = continuing.collect();
         // Restarting a continuing process would have no effect; the continuing ones are in the order of the others.
         let mut kept = continuing.iter().flatten().peekable();
-        for (_, id) in &before {
+        let mut following = wanted.iter().peekable();
+        for (driven, id) in &before {
             if kept.next_if_eq(&id).is_none() {
                 engine.stop_process(at, *id);
+                while following.next_if(|next| next.wire < driven.wire).is_some() {}
+                let is_followed = following.next_if(|next| next.wire == driven.wire).is_some();
+                self.stopped.push(Stopped {
+                    link: Arc::clone(&driven.link),
+                    place: driven.number,
+                    id: *id,
+                    free: (!is_followed).then_some(at),
+                });
             }
         }
         for (driven, id) in wanted.iter().zip(continuing) {
             let id = id.unwrap_or_else(|| begin(engine, elements, at, driven));
-            self.0.push((driven.clone(), id));
+            self.now.push((driven.clone(), id));
         }
         before
     }
 
-    /// Restarts every process at its time 0.
+    /// Restarts every process at its time 0; what was before is forgotten.
     pub(crate) fn restart(&mut self, engine: &mut Engine, elements: &Elements, at: Instant) {
-        for (driven, id) in &mut self.0 {
+        self.stopped.clear();
+        for (driven, id) in &mut self.now {
             engine.stop_process(at, *id);
             *id = begin(engine, elements, at, driven);
         }
     }
 
-    /// The links' places in the fabric's list, in the order of [`Drives::iter`].
-    pub(crate) fn places(&self) -> impl Iterator<Item = usize> + '_ {
-        self.0.iter().map(|(driven, _)| driven.number)
+    /// The levels since the restart of every link that was driven, in the order of the fabric's list.
+    ///
+    /// `own` is the rate of a link, by place, that no process drives.
+    pub(crate) fn levels(&self, engine: &Engine, own: impl Fn(usize) -> Rate) -> Vec<Levels> {
+        let stopped = self.stopped.iter().map(|it| (&it.link, it.place, it.id, it.free));
+        let now = self.now.iter().map(|(driven, id)| (&driven.link, driven.number, *id, None));
+        let mut found: BTreeMap<usize, Levels> = BTreeMap::new();
+        for (link, place, id, free) in stopped.chain(now) {
+            let none = || Levels { place, link: Arc::clone(link), changes: Vec::new(), not_stored: 0 };
+            let levels = found.entry(place).or_insert_with(none);
+            engine.changes(id).iter().for_each(|&(at, level)| levels.note(at, level));
+            levels.not_stored += engine.changes_not_stored(id);
+            if let Some(at) = free {
+                levels.note(at, Capacity::Rate(own(place)));
+            }
+        }
+        found.into_values().collect()
     }
+}
 
-    /// Every driven link by name, with its process.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Arc<str>, ProcessId)> {
-        self.0.iter().map(|(driven, id)| (&driven.link, *id))
+impl Levels {
+    fn note(&mut self, at: Instant, level: Capacity) {
+        if self.changes.last().is_some_and(|&(_, before)| before == level) {
+            return;
+        }
+        if self.changes.len() < CHANGES_STORED {
+            self.changes.push((at, level));
+        } else {
+            self.not_stored += 1;
+        }
     }
 }
 

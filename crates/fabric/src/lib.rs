@@ -35,6 +35,7 @@ mod timeline;
 mod topology;
 
 pub use border::Crosses;
+pub use capacity::Levels;
 pub use check::FabricError;
 pub use crosswind_engine::What;
 pub use domains::{Cut, Division, Domains};

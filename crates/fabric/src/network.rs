@@ -14,13 +14,13 @@
 use std::sync::Arc;
 
 use crosswind_engine::{
-    ElementId, ElementSpec, Engine, Instant, LabelSet, MemoryId, PathId, ProcessId, Sound, SourceId,
+    ElementId, ElementSpec, Engine, Instant, LabelSet, MemoryId, PathId, Sound, SourceId,
 };
 
 use crate::border::{Border, Crosses};
-use crate::capacity::{Drive, Drives};
+use crate::capacity::{Drive, Drives, Levels};
 use crate::check::FabricError;
-use crate::compile::Wire;
+use crate::compile::{rate, Wire};
 use crate::elements::{ElementAt, Elements};
 use crate::graph::Graph;
 use crate::interference::{Around, OneWay};
@@ -154,14 +154,9 @@ impl Network {
         self.sources.iter().map(|source| source.ghost)
     }
 
-    /// The places of the driven links in the fabric's list.
-    pub fn places_of_driven_links(&self) -> impl Iterator<Item = usize> + '_ {
-        self.drives.places()
-    }
-
-    /// Links that a process drives, by name, with the process.
-    pub fn driven_links(&self) -> impl Iterator<Item = (&Arc<str>, ProcessId)> {
-        self.drives.iter()
+    /// The levels of links that processes drive or have driven, since the processes were restarted.
+    pub fn levels(&self) -> Vec<Levels> {
+        self.drives.levels(&self.engine, |link| rate(self.fabric.links[link].rate_bps))
     }
 
     /// Restarts the time of processes at `at`, where a measurement starts, and draws their levels again from the

@@ -41,7 +41,7 @@ use resampled::Resampled;
 const PAGE: Page = page!("mod.rs");
 
 /// Number of changes of one process that are stored.
-const CHANGES_STORED: usize = 65_536;
+pub const CHANGES_STORED: usize = 65_536;
 
 /// A process of one engine.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

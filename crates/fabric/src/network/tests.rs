@@ -8,7 +8,7 @@ use crate::domains::Division;
 use crate::entry::ElementEntry;
 use crate::spec::{Condition, Node, Places, Tcp, Wait};
 use crate::topology::{star, Link, Routing};
-use crosswind_engine::{Duration, Outcome, Packet};
+use crosswind_engine::{Capacity, Duration, Outcome, Packet, Rate};
 
 /// A network with its planner.
 pub(crate) struct Planned {
@@ -402,10 +402,6 @@ fn a_process_continues_through_a_change_that_retains_it_and_restarts_with_a_meas
     let process = r#"{"drawn": {"cells": [{"low_bps": 1, "high_bps": 1000000000, "weight": 1}], "grid_bps": 1, "hold_ns": 1000}}"#;
     let capacity = format!(r#"{{"capacity": {{"process": {process}}}}}"#);
     let delay = r#"{"delay": {"time_ns": 5}}"#;
-    let changes = |network: &Network, link| {
-        let (_, process) = network.driven_links().find(|(name, _)| &***name == link).unwrap();
-        network.engine_ref().changes(process).to_vec()
-    };
     let mut network = Planned::new(&driven(&capacity));
     network.engine().advance(Instant::from_nanos(2_500));
     let places = driven(&format!("{capacity}, {delay}")).condition.places;
@@ -420,8 +416,46 @@ fn a_process_continues_through_a_change_that_retains_it_and_restarts_with_a_meas
     let again: Vec<_> = changes(&network, "h0/uplink");
     assert!(again.iter().zip(&before).all(|(now, then)| now.1 == then.1), "{again:?} {before:?}");
     assert_eq!(again[0].0, Instant::from_nanos(10_000));
-    network.step(Instant::from_nanos(20_000), &driven(delay).condition.places);
-    assert_eq!(network.driven_links().count(), 0);
+}
+
+fn changes(network: &Network, link: &str) -> Vec<(Instant, Capacity)> {
+    network.levels().into_iter().find(|levels| &*levels.link == link).unwrap().changes
+}
+
+#[test]
+fn levels_of_replaced_processes_are_kept_and_the_own_rate_follows_the_last() {
+    let steps = |at: &str, rates: &str, on: &str| {
+        driven(&format!(
+            r#"{{"capacity": {{"process": {{"levels": {{"at_ns": [{at}], "rate_bps": [{rates}]}}}}, "on": ["{on}"]}}}}"#
+        ))
+    };
+    let ns = Instant::from_nanos;
+    let bps = |rate| Capacity::Rate(Rate::bits_per_second(rate).unwrap());
+    let mut network = Planned::new(&steps("0", "5", "h0"));
+    network.step(ns(500), &steps("0", "6", "h0").condition.places);
+    network.restart_processes(ns(1_000));
+    network.step(ns(2_000), &steps("0, 100", "7, 8", "h0").condition.places);
+    network.engine().advance(ns(2_500));
+    // The same rate again is no change.
+    network.step(ns(3_000), &steps("0, 100", "8, null", "h0").condition.places);
+    network.engine().advance(ns(3_500));
+    network.step(ns(4_000), &steps("0", "9", "h1").condition.places);
+    network.step(ns(5_000), &steps("0", "10", "h0").condition.places);
+    let (unlimited, own) = (Capacity::Rate(Rate::Unlimited), bps(1_000_000_000));
+    assert_eq!(
+        changes(&network, "h0/uplink"),
+        [
+            (ns(1_000), bps(6)),
+            (ns(2_000), bps(7)),
+            (ns(2_100), bps(8)),
+            (ns(3_100), unlimited),
+            (ns(4_000), own),
+            (ns(5_000), bps(10))
+        ]
+    );
+    assert_eq!(changes(&network, "h1/uplink"), [(ns(4_000), bps(9)), (ns(5_000), own)]);
+    let links: Vec<String> = network.levels().iter().map(|levels| levels.link.to_string()).collect();
+    assert_eq!(links, ["h0/uplink", "h0/downlink", "h1/uplink", "h1/downlink"]);
 }
 
 /// Arrival times of packets that leave node 0 at 0 for node 3, on the other leaf.

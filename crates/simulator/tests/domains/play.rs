@@ -6,7 +6,7 @@ use crosswind_engine::{Capacity, Counters, Ecn, Instant, Outcome, Readings, Tota
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use crosswind_fabric::{Domains, Facts, Frame, Network, Plan, Planner, Timeline};
+use crosswind_fabric::{Domains, Facts, Frame, Levels, Network, Plan, Planner, Timeline};
 use crosswind_simulator::domains::{place, Lane, Lanes};
 
 use super::network::{Arrival, Scenario};
@@ -200,9 +200,8 @@ fn seen(players: &mut [Player], owner: impl Fn(&crosswind_fabric::ElementAt) -> 
             // Two interferences between the same hosts have sources of the same name.
             draws.entry(Arc::clone(name)).or_insert_with(Vec::new).extend(network.engine_ref().draws(source));
         }
-        for (name, process) in network.driven_links() {
-            let changed = network.engine_ref().changes(process).to_vec();
-            assert_eq!(changes.insert(Arc::clone(name), changed), None, "{name} is driven in one domain");
+        for Levels { link, changes: changed, .. } in network.levels() {
+            assert_eq!(changes.insert(Arc::clone(&link), changed), None, "{link} is driven in one domain");
         }
     }
     Seen {
