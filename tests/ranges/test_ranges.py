@@ -17,6 +17,7 @@ from scipy.stats import binom
 
 from crosswind.results.disturbances import Disturbances, joined
 from crosswind.results.ranges import Durations, Range, throughput
+from crosswind.results.samples import SLOW_NS
 from crosswind.results.touched import Touched
 
 QUANTILES = {"P50": 0.5, "P90": 0.9, "P95": 0.95, "P99": 0.99, "P99.9": 0.999, "max": 1.0}
@@ -78,6 +79,17 @@ def outcomes(case: Case) -> dict[str, Outcome]:
         durations.mean(mean),
         3.92 * float(length_ns.std()) / np.sqrt(many),
     )
+    limits = {"over 100 ms": SLOW_NS} | {
+        f"over {name}": int(np.quantile(true_ns, QUANTILES[name])) for name in ("P90", "P99")
+    }
+    for name, limit_ns in limits.items():
+        share = float((length_ns > limit_ns).mean())
+        found[name] = Outcome(
+            share,
+            float((true_ns > limit_ns).mean()),
+            durations.share_over(limit_ns, share),
+            3.92 * np.sqrt(share * (1 - share) / many),
+        )
     rate = many / float(finished_ns.max() - begun_ns.min())
     found["throughput"] = Outcome(
         rate,
@@ -122,7 +134,7 @@ def check(cases: int, steal: str, first: int = 0) -> None:
             p10, p50, p90 = np.quantile(each, (0.1, 0.5, 0.9))
             line += f"{widths / needed:6.2f}  P10 {p10:.2f} P50 {p50:.2f} P90 {p90:.2f}"
         print(f"{line}  {1 / max(used, 1e-3):.2f}")
-        if " " not in name:
+        if not name.startswith(("open ", "closed ")):
             # A maximum is one operation, and has no interval that its width could be compared with.
             assert covered >= 0.95, f"{name} under steal {steal}"
             assert name == "max" or widths <= 3 * needed, f"{name} under steal {steal}"
@@ -149,6 +161,7 @@ def test_without_a_disturbance_a_range_is_the_figure() -> None:
     touched = Touched(begun_ns, finished_ns, Disturbances(system.window_ns), open_loop=open_loop)
     durations = Durations(touched, finished_ns - begun_ns)
     assert [durations.quantile(0.99, 5.0), durations.mean(4.0)] == [Range(5.0, 5.0), Range(4.0, 4.0)]
+    assert durations.share_over(MS, 0.25) == Range(0.25, 0.25)
     assert throughput(touched, 7.0) == Range(7.0, 7.0)
 
 
@@ -163,6 +176,7 @@ def test_a_stall_that_touches_one_operation_of_a_thousand_moves_its_maximum_and_
     durations = Durations(touched, finished_ns - begun_ns)
     assert durations.quantile(1.0, 61.0 * MS) == Range(1.0 * MS, 61.0 * MS)
     assert durations.quantile(0.5, 1.0 * MS) == Range(1.0 * MS, 1.0 * MS)
+    assert durations.share_over(2 * MS, 1 / 940) == Range(0.0, 1 / 940)
     # 940 operations in 1 s; in the 60 ms it would have been 60 more, or one more at the edges.
     found = throughput(touched, 940.0)
     assert found.low == 940.0

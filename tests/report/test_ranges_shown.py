@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from crosswind.analysis.cautions.of_run import cautions
+from crosswind.analysis.measure import OVER_100_MS
 from crosswind.analysis.moved import faithful_for, moved, widened
 from crosswind.analysis.summary import summarise
 from crosswind.report import print_table
@@ -31,8 +32,12 @@ def ranged(tmp_path_factory):
             "update trials set fidelity = 'degraded', fidelity_reason = 'stood still' where trial = ?",
             [stalled],
         )
+        database.execute(
+            "insert into metrics (trial, node, metric, unit, statistic, value) "
+            "select trial, 'client', 'slow', 'share', 'share', 0.2 from trials"
+        )
         database.execute(f"copy trials to '{trials}' (format parquet)")
-        low = f"if(trial = '{stalled}' and statistic in ('p99', 'p999'), value / 2, value)"
+        low = f"if(trial = '{stalled}' and statistic in ('p99', 'p999', 'share'), value / 2, value)"
         database.execute(
             f"copy (select *, {low} as low, value as high from metrics) to '{metrics}' (format parquet)"
         )
@@ -48,6 +53,9 @@ def test_a_median_is_not_lost_because_a_tail_is(ranged):
     assert "P50" in labels
     assert "P95" in labels
     assert "P99" not in labels
+    assert OVER_100_MS.label not in labels
+    untouched = next(t for t in condition.counted if t is not trial)
+    assert not moved(condition, untouched, OVER_100_MS)
     p99 = next(measure for measure in summary.measures if measure.label == "P99")
     assert trial.ranges[p99.key].low == pytest.approx(trial.ranges[p99.key].high / 2)
     assert [moved(condition, t, p99) for t in condition.counted] == [t is trial for t in condition.counted]
@@ -62,6 +70,7 @@ def test_table_report_and_warning_name_the_figures(ranged):
     page = render(Results(folder))
     assert "Faithful for P50, P95" in page
     assert "Without this machine" in page
+    assert "it may have been 10\u00a0% to 20\u00a0%." in page
     degraded = next(caution for caution in cautions(summarise(folder)) if caution.id == "trials-degraded")
     assert "Faithful all the same: P50 (1), P95 (1)" in degraded.text
 

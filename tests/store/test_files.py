@@ -111,6 +111,25 @@ def test_an_open_loop_also_has_a_response_time_from_the_intended_start(tmp_path:
     assert (found["latency", "max"], found["response", "max"]) == (100, 150)
 
 
+def test_the_share_over_100_ms_counts_failed_operations_and_has_a_range(tmp_path: Path) -> None:
+    # 200 operations of 1 ms, one after the other. One waits for a stall of 150 ms, one fails after 200 ms.
+    csv = tmp_path / "samples.csv"
+    starts_ns = [i * 2_000_000 for i in range(200)]
+    rows = [f"read,0,{at},{at},{at + 1_000_000},1,1" for at in starts_ns]
+    rows += ["read,0,400000000,400000000,551000000,1,1", "read,1,100000000,100000000,300000000,0,1"]
+    csv.write_text(HEADER + "".join(f"{row}\n" for row in rows))
+    stall = Disturbances(
+        600_000_000, np.array([400_500_000], dtype=np.int64), np.array([550_500_000], dtype=np.int64)
+    )
+    metrics = store_samples(csv, "t0", "client", tmp_path, {"rate": None}, stall)
+    (slow,) = (metric for metric in metrics if metric.metric == "slow")
+    assert slow.value == 2 / 202
+    # Without the stall the failed one is left, of some more operations.
+    assert slow.low is not None
+    assert slow.high is not None
+    assert slow.low < 1 / 202 < slow.value <= slow.high
+
+
 def test_a_load_without_a_success_has_nothing_to_say(tmp_path: Path) -> None:
     csv = tmp_path / "samples.csv"
     csv.write_text(HEADER + "read,0,0,0,1,0,1\n")

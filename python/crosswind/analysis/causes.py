@@ -32,8 +32,8 @@ from crosswind.analysis.generator import free_since_ns
 from crosswind.analysis.queueing import Queues, waited_at
 from crosswind.results.measurement import HeldRow, Measurement, Series, Span
 from crosswind.results.reading import Operations, PacketRow, Results
+from crosswind.results.samples import SLOW_NS
 
-SLOW_NS = 100_000_000  # between any plausible reply and Linux's smallest retransmission timeout of 200 ms
 # Of a trial with a shorter tail: below Linux's delayed acknowledgement of 40 ms, above most replies.
 TAIL_NS = 30_000_000
 TAIL_QUANTILE = 0.99

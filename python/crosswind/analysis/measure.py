@@ -57,6 +57,10 @@ class Measure:
         return "better" if (ratio.low > 1) == (self.better == "higher") else "worse"
 
 
+# Beside the figures of every application whose operations are stored; docs/reference/contracts.md, section 5.
+OVER_100_MS = Measure("slow", "share", "share", "share over 100 ms", "lower")
+
+
 def measures_of(
     figures: Iterable[ResolvedFigure], stored: Collection[tuple[str, str]], *, open_loop: bool
 ) -> list[Measure]:

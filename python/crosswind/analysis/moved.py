@@ -32,20 +32,20 @@ def moved(condition: ConditionSummary, trial: TrialSummary, measure: Measure) ->
     found = trial.ranges.get(measure.key)
     if found is None:
         return trial.row.fidelity != "faithful"
-    own = _own(condition, measure.key, lambda trial: trial.values.get(measure.key))
+    own = _own(condition, measure.key, lambda trial: trial.value(measure.key))
     return own is None or found.high - found.low > SHARE * (own.high - own.low)
 
 
 def widened(condition: ConditionSummary, measure: Measure) -> Range | None:
     """Return the interval with the ranges of its trials, where they widen it noticeably."""
     key = measure.key
-    if not isinstance(own := condition.estimates[key], Interval):
+    if not isinstance(own := condition.estimate(key), Interval):
         return None
 
     def end(trial: TrialSummary, low: bool) -> float | None:
         found = trial.ranges.get(key)
         if found is None:
-            return trial.values.get(key)
+            return trial.value(key)
         return found.low if low else found.high
 
     low = _own(condition, key, lambda trial: end(trial, low=True))

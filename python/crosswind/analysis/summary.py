@@ -16,7 +16,7 @@ from pydantic import JsonValue
 
 from crosswind.analysis.causes import SlowOperations, slow_operations
 from crosswind.analysis.generator import Generator, generator
-from crosswind.analysis.measure import QUANTILES, Measure, measures_of, primary_of
+from crosswind.analysis.measure import OVER_100_MS, QUANTILES, Measure, measures_of, primary_of
 from crosswind.analysis.plain import as_plain
 from crosswind.analysis.stragglers import Straggler, stragglers_of
 from crosswind.analysis.together import corrected, guards
@@ -42,8 +42,6 @@ from crosswind.stats import (
     quantile_interval,
     quantiles,
 )
-
-SLOW_SHARE = "slow share"  # the key of this figure, where figures are judged together
 
 Metrics = list[tuple[str | None, str, str, float]]  # node, metric, statistic, value
 Estimate = Interval | NeedsTrials | RefusedInterval
@@ -79,6 +77,10 @@ class TrialSummary:
         """Share of operations over 100 ms."""
         return None if self.slow is None else self.slow.share
 
+    def value(self, key: str) -> float | None:
+        """Return a measure, or the share of operations over 100 ms."""
+        return self.slow_share if key == OVER_100_MS.key else self.values.get(key)
+
 
 @dataclass(frozen=True)
 class ConditionSummary:
@@ -110,6 +112,10 @@ class ConditionSummary:
         ended = {(trial.row.block, trial.row.position) for trial in self.counted}
         failed = {(t.row.block, t.row.position) for t in self.trials if t.row.status == "failed"}
         return len(failed - ended)
+
+    def estimate(self, key: str) -> Estimate:
+        """Return the estimate of a measure, or of the share of operations over 100 ms."""
+        return self.slow_share if key == OVER_100_MS.key else self.estimates[key]
 
     def per_trial(self, key: str) -> PerTrial:
         """Return the values of a measure in the order of the counted trials that have one."""
@@ -168,6 +174,11 @@ class Summary:
     def has_operations(self) -> bool:
         """Whether single operations were recorded, and not only numbers of whole trials."""
         return any(trial.slow is not None for trial in self.trials)
+
+    @property
+    def ranged(self) -> list[Measure]:
+        """The figures of which ranges can be known: all in the table."""
+        return [*self.measures, OVER_100_MS] if self.has_operations else self.measures
 
     @property
     def slow(self) -> SlowOperations:
@@ -277,7 +288,7 @@ def _ranges(results: Results, trial: str, measures: Sequence[Measure]) -> dict[s
     named = {metric for metric, _ in found}
     users = "response" if "response" in named else "latency"
     ranges = {}
-    for measure in measures:
+    for measure in (*measures, OVER_100_MS):
         metric = users if measure.of_operations else measure.metric
         if (known := found.get((metric, measure.statistic))) is not None:
             ranges[measure.key] = Range(*known)
@@ -345,7 +356,7 @@ def _conditions(
 
 def _values_of(measures: Sequence[Measure]) -> dict[str, Callable[[TrialSummary], float | None]]:
     """Return the judged values of a trial, by key."""
-    return {measure.key: _of(measure.key) for measure in measures} | {SLOW_SHARE: lambda t: t.slow_share}
+    return {measure.key: _of(measure.key) for measure in (*measures, OVER_100_MS)}
 
 
 def _condition(
@@ -366,7 +377,7 @@ def _condition(
         drops.update(trial.drops)
     # A trial without the number is left out of n, not counted as 0.
     estimates = {key: guarded_interval(values, 0.5, seen) for key, (values, seen) in judged.items()}
-    slow_share = estimates.pop(SLOW_SHARE)
+    slow_share = estimates.pop(OVER_100_MS.key)
     return ConditionSummary(
         name=name,
         summary=summary,
@@ -396,7 +407,7 @@ def ratio(
 
 
 def _of(key: str) -> Callable[[TrialSummary], float | None]:
-    return lambda trial: trial.values.get(key)
+    return lambda trial: trial.value(key)
 
 
 def _per_trial(trials: list[TrialSummary], value: Callable[[TrialSummary], float | None]) -> PerTrial:

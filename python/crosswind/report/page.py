@@ -6,7 +6,7 @@ from pathlib import Path
 
 from crosswind.analysis.answer import answers, trials_so_far
 from crosswind.analysis.cautions.of_run import cautions
-from crosswind.analysis.measure import Measure
+from crosswind.analysis.measure import OVER_100_MS, Measure
 from crosswind.analysis.monitored import TITLES, monitored
 from crosswind.analysis.moved import faithful_for, moved
 from crosswind.analysis.profile import profile_answers, profile_of, sensitivity_of
@@ -107,6 +107,7 @@ def render(results: Results, *, goes_on: bool = False) -> str:
         cautions=cautions(summary),
         faithful_for=faithful_for,
         moved=moved,
+        over_100_ms=OVER_100_MS,
         columns=[_column(summary, measure) for measure in summary.measures],
         ledger_unit=units.column_unit(
             t.ledger_error_ns.get(statistic) for t in summary.trials for statistic in ("p50", "max")

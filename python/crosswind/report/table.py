@@ -182,7 +182,7 @@ def _columns(summary: Summary) -> list[Column]:
     )
     some = _any_interval(summary)
     trials = [
-        _trials(condition, summary.measures, primary if some else None) for condition in summary.conditions
+        _trials(condition, summary.ranged, primary if some else None) for condition in summary.conditions
     ]
     return [*columns, Column("trials", "trials", trials, 2, "left")]
 

@@ -17,11 +17,12 @@ _TIMES, _RATES = {"ns"}, {"bit/s", "B/s", "1/s"}
 
 
 class MeasuredOperations:
-    """The measured operations of a trial that succeeded, parts of operations among them.
+    """The measured operations of a trial, parts of operations among them.
 
     Args:
         names: of operations; one with a dot is of a part.
         kind: which of the names each operation has; other arrays have an entry for each operation, too.
+        ok: whether it succeeded; only these have a latency.
         open_loop: whether operations have an intended start.
     """
 
@@ -32,20 +33,30 @@ class MeasuredOperations:
         intended_ns: NDArray[np.int64],
         started_ns: NDArray[np.int64],
         finished_ns: NDArray[np.int64],
+        ok: NDArray[np.bool_],
         open_loop: bool,
     ) -> None:
         self._names, self._open_loop = names, open_loop
-        self._kind, self._finished_ns = kind, finished_ns
+        whole = ~np.array(["." in name for name in names], dtype=np.bool_)[kind]
+        self._asked_ns, self._ended_ns = intended_ns[whole], finished_ns[whole]
+        if not ok.all():
+            whole, kind = whole[ok], kind[ok]
+            intended_ns, started_ns, finished_ns = intended_ns[ok], started_ns[ok], finished_ns[ok]
+        self._kind, self._finished_ns, self._whole = kind, finished_ns, whole
         self._begun_ns = {"latency": started_ns, "response": intended_ns}
-        self._parts = np.array(["." in name for name in names], dtype=np.bool_)[kind]
 
     def ranged(
-        self, metrics: Iterable[Metric], quantiles: Mapping[str, float], disturbed: Disturbances
+        self,
+        metrics: Iterable[Metric],
+        quantiles: Mapping[str, float],
+        slow_ns: int,
+        disturbed: Disturbances,
     ) -> list[Metric]:
         """Return the metrics with ranges.
 
         Args:
             quantiles: statistic -> p; others are `max` and `mean`.
+            slow_ns: the time from which on an operation is slow.
         """
         found = list(metrics)
         if not disturbed.total_ns:
@@ -57,8 +68,10 @@ class MeasuredOperations:
                 ranges.update(self._durations(duration, mine, quantiles, disturbed))
         for metric in found:
             if metric.metric == "throughput":
-                whole = self._touched("latency", ~self._parts, disturbed)
+                whole = self._touched("latency", self._whole, disturbed)
                 ranges[metric.metric, metric.statistic] = throughput(whole, metric.value)
+            if metric.metric == "slow":
+                ranges[metric.metric, metric.statistic] = self._slow(metric.value, slow_ns, disturbed)
         return [with_range(metric, ranges.get((metric.metric, metric.statistic))) for metric in found]
 
     def _touched(self, duration: str, chosen: NDArray[np.bool_], disturbed: Disturbances) -> Touched:
@@ -67,6 +80,10 @@ class MeasuredOperations:
             begun_ns, finished_ns = begun_ns[chosen], finished_ns[chosen]
         return Touched(begun_ns, finished_ns, disturbed, open_loop=self._open_loop)
 
+    def _slow(self, measured: float, slow_ns: int, disturbed: Disturbances) -> Range:
+        touched = Touched(self._asked_ns, self._ended_ns, disturbed, open_loop=self._open_loop)
+        return Durations(touched, self._ended_ns - self._asked_ns).share_over(slow_ns, measured)
+
     def _durations(
         self,
         duration: str,
@@ -74,7 +91,7 @@ class MeasuredOperations:
         quantiles: Mapping[str, float],
         disturbed: Disturbances,
     ) -> Iterator[tuple[tuple[str, str], Range]]:
-        whole = ~self._parts
+        whole = self._whole
         touched = self._touched(duration, whole, disturbed)
         length_ns = self._finished_ns - self._begun_ns[duration]
         kinds = dict.fromkeys(metric.metric for metric in metrics)

@@ -113,6 +113,24 @@ class Durations:
         high = float(total + self._either_high.sum() + noise) / many
         return Range(min(low, measured), max(high, measured))
 
+    def share_over(self, limit_ns: int, measured: float) -> Range:
+        """Return the range of the share of operations that take longer than a limit."""
+        if self._touched.none:
+            return Range(measured, measured)
+        upto = int(np.searchsorted(self._quiet_ns, limit_ns, side="right"))
+        # Operations that were lost are like untouched ones. At most `_lost` were, so both ends are tried.
+        p = upto / len(self._quiet_ns) if len(self._quiet_ns) else 1 - measured
+        spread = self._spread(limit_ns)
+
+        def over(below: float) -> list[float]:
+            known = max(self._many - below, 0.0)
+            return [(known + (1 - p) * lost) / (self._many + lost) for lost in (0.0, self._lost)]
+
+        low = min(*over(self._most_below(limit_ns, p, spread)), measured)
+        if self._touched.open_loop:
+            return Range(low, measured)
+        return Range(low, max(*over(self._least_below(limit_ns, p, spread)), measured))
+
     def _at(self, rank: float, below: Callable[[float], float]) -> float:
         """Return the value of a rank (from 0; between two values where it is no whole number)."""
         rank = min(max(rank, 0.0), self._many - 1.0)

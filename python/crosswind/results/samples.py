@@ -1,9 +1,10 @@
 """Latencies of a trial: the load generator's CSV becomes samples/<trial>.parquet and metrics.
 
 Quantiles are of type 7 (linear between order statistics), as DuckDB's `quantile_cont`, NumPy and R compute
-them. Only operations that succeeded in the measured phase count; failed ones are counted as `errors`. A row
-whose operation has a dot in its name is a part of an operation that has its own row. It has metrics under its
-name, but is in no total and not in samples/<trial>.parquet.
+them. Only operations that succeeded in the measured phase count. Failed ones are counted as `errors`, and in
+the share of slow ones, because many fail by a timeout. A row whose operation has a dot in its name is a part
+of an operation that has its own row. It has metrics under its name, but is in no total and not in
+samples/<trial>.parquet.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ SAMPLES = {
     "measured": "BOOLEAN",
 }
 _WHOLE = "NOT contains(operation, '.')"
+SLOW_NS = 100_000_000  # between any plausible reply and Linux's smallest retransmission timeout of 200 ms
 _QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 
 
@@ -79,7 +81,7 @@ def store_samples(
         )
         open_loop = parameters.get("rate") is not None
         metrics = _metrics(connection, node, open_loop)
-        metrics = _operations(connection, open_loop).ranged(metrics, _QUANTILES, disturbed)
+        metrics = _operations(connection, open_loop).ranged(metrics, _QUANTILES, SLOW_NS, disturbed)
         with replacing(path) as temporary:
             copy_to_parquet(
                 connection,
@@ -93,10 +95,12 @@ def store_samples(
 def _metrics(connection: duckdb.DuckDBPyConnection, node: str, open_loop: bool) -> list[Metric]:
     counted = connection.execute(
         "SELECT count(*) FILTER (ok = 1), count(*) FILTER (ok = 0), "
-        f"max(finished_ns) - min(started_ns) FROM samples WHERE measured = 1 AND {_WHOLE}"
+        "max(finished_ns) - min(started_ns), "
+        f"count(*) FILTER (finished_ns - intended_ns > {SLOW_NS}) "
+        f"FROM samples WHERE measured = 1 AND {_WHOLE}"
     ).fetchone()
     assert counted is not None
-    operations, errors, span_ns = counted
+    operations, errors, span_ns, slow = counted
     if not operations:
         raise NoSamples(
             f"load on {node}: no operation succeeded in the measured phase ({errors} failed); see its log"
@@ -109,20 +113,21 @@ def _metrics(connection: duckdb.DuckDBPyConnection, node: str, open_loop: bool) 
     metrics += _latencies(connection, node, "latency", "finished_ns - started_ns")
     if open_loop:
         metrics += _latencies(connection, node, "response", "finished_ns - intended_ns")
+    metrics.append(Metric(node, "slow", "share", "share", slow / (operations + errors)))
     return metrics
 
 
 def _operations(connection: duckdb.DuckDBPyConnection, open_loop: bool) -> MeasuredOperations:
-    """Return the measured operations that succeeded, and their parts."""
-    succeeded = "FROM samples WHERE measured = 1 AND ok = 1"
-    names = [name for (name,) in connection.execute(f"SELECT DISTINCT operation {succeeded}").fetchall()]
+    """Return the measured operations and their parts."""
+    measured = "FROM samples WHERE measured = 1"
+    names = [name for (name,) in connection.execute(f"SELECT DISTINCT operation {measured}").fetchall()]
     table = connection.execute(
-        "SELECT list_position(?, operation)::BIGINT - 1 AS kind, intended_ns, started_ns, finished_ns "
-        + succeeded,
+        "SELECT list_position(?, operation)::BIGINT - 1 AS kind, intended_ns, started_ns, finished_ns, "
+        f"ok = 1 AS ok {measured}",
         [names],
     ).fetchnumpy()
-    kind, intended_ns, started_ns, finished_ns = (np.ma.getdata(column) for column in table.values())
-    return MeasuredOperations(names, kind, intended_ns, started_ns, finished_ns, open_loop)
+    kind, intended_ns, started_ns, finished_ns, ok = (np.ma.getdata(column) for column in table.values())
+    return MeasuredOperations(names, kind, intended_ns, started_ns, finished_ns, ok, open_loop)
 
 
 def _latencies(connection: duckdb.DuckDBPyConnection, node: str, metric: str, duration: str) -> list[Metric]:

@@ -65,7 +65,7 @@ def _faithful_for(summary: Summary) -> str:
         for condition in summary.conditions
         for trial in condition.trials
         if trial.row.fidelity == "degraded"
-        for measure in faithful_for(condition, trial, summary.measures)
+        for measure in faithful_for(condition, trial, summary.ranged)
     )
     named = ", ".join(f"{label} ({trials})" for label, trials in many.items())
     return f" Faithful all the same: {named}." if named else ""
@@ -75,7 +75,7 @@ def _ranges(summary: Summary) -> list[Caution]:
     """Warn of intervals that the ranges of trials widen."""
     short = short_names(condition.name for condition in summary.conditions)
     found = []
-    for measure in summary.measures:
+    for measure in summary.ranged:
         wider = {
             short[condition.name]: known
             for condition in summary.conditions
