@@ -1,4 +1,4 @@
-"""One agent as a child process: requests, replies, events, its lease and its end."""
+"""One agent, on this machine or another: requests, replies, events, its lease and its end."""
 
 import contextlib
 import json
@@ -14,14 +14,11 @@ from typing import Self, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from crosswind.stream import Step
-from crosswind.testbed.binaries import find_binary
 from crosswind.testbed.errors import AgentDied, AgentRefused, FabricFault
 from crosswind.testbed.replies import Hello, Message, Reply
+from crosswind.testbed.transport import LocalChild, Transport
 
 PROTOCOL = 1
-# Without a request for this long, the agent undoes everything. It is long enough for a machine that swaps,
-# and short enough that a stopped (not killed) command line does not hold a fabric for ever.
-LEASE_S = 60
 # The slowest ordinary request is `up` of a thousand nodes, about 6 s on a quiet machine. An agent that takes
 # ten times that is stuck.
 REPLY_S = 60.0
@@ -56,21 +53,17 @@ class Agent:
     When its standard input closes, it undoes everything. Leaving the block, an exception and the death of
     this process therefore have the same effect. Every method may be called from any thread.
 
+    Args:
+        transport: how to reach the machine that it runs on; this machine when absent.
     Raises:
         AgentDied: from any method, once the agent ended on its own or stopped answering.
         FabricFault: from any method, once its emulator reported a fault.
     """
 
-    def __init__(self) -> None:
-        # In a separate session, Ctrl-C in the terminal does not reach the agent before it reaches this
-        # process.
-        self._child = subprocess.Popen(
-            [str(find_binary("crosswind-agent"))],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+    def __init__(self, transport: Transport | None = None) -> None:
+        self._transport = transport or LocalChild()
+        self._title = self._transport.title
+        self._child = self._transport.start()
         self._changed = threading.Condition()
         self._writing = threading.Lock()
         self._next_id = 0
@@ -102,7 +95,7 @@ class Agent:
 
     @property
     def pid(self) -> int:
-        """The agent's process id, as this process sees it."""
+        """The process through which the agent is reached: itself on this machine, or ssh."""
         return self._child.pid
 
     def request(
@@ -134,7 +127,7 @@ class Agent:
         with self._changed:
             if not self._changed.wait_for(lambda: number in self._replies or self._ended, timeout_s):
                 raise AgentDied(
-                    f"agent: no answer to {do!r} within {timeout_s:g} s; is the machine overloaded?"
+                    f"{self._title}: no answer to {do!r} within {timeout_s:g} s; is the machine overloaded?"
                 )
             reply = self._replies.pop(number, None)
             fault = self._fault
@@ -143,13 +136,13 @@ class Agent:
         if fault is not None:
             raise FabricFault(f"emulator: {fault}; nothing measured since then is valid")
         if reply.error is not None:
-            raise AgentRefused(do, reply.error.kind, reply.error.message)
+            raise AgentRefused(do, reply.error.kind, reply.error.message, self._title)
         try:
             return answer.model_validate(reply.ok)
         except ValidationError as error:
             raise AgentDied(
-                f"agent: its answer to {do!r} has another form ({error}); reinstall so that the agent and "
-                "this crosswind come from the same version"
+                f"{self._title}: its answer to {do!r} has another form ({error}); reinstall so that the "
+                "agent and this crosswind come from the same version"
             ) from error
 
     def watch(self, listener: Callable[[Step], None]) -> None:
@@ -214,10 +207,10 @@ class Agent:
         hello = self.request("hello", Hello, timeout_s=10)
         if hello.protocol != PROTOCOL:
             raise AgentDied(
-                f"agent {hello.version}: speaks protocol {hello.protocol}, this crosswind speaks {PROTOCOL}; "
-                "reinstall so that both come from the same version"
+                f"{self._title}, version {hello.version}: speaks protocol {hello.protocol}, this crosswind "
+                f"speaks {PROTOCOL}; reinstall so that both come from the same version"
             )
-        self.request("lease", Reply, {"seconds": LEASE_S})
+        self.request("lease", Reply, {"seconds": self._transport.lease_s})
         return hello
 
     def _read(self) -> None:
@@ -248,10 +241,10 @@ class Agent:
     def _renew(self) -> None:
         while True:
             with self._changed:
-                if self._changed.wait_for(lambda: self._ended or self._closing, LEASE_S / 4):
+                if self._changed.wait_for(lambda: self._ended or self._closing, self._transport.lease_s / 4):
                     return
             try:
-                self.request("lease", Reply, {"seconds": LEASE_S})
+                self.request("lease", Reply, {"seconds": self._transport.lease_s})
             except (AgentDied, AgentRefused):
                 # The main thread meets the same failure at its next request and reports it.
                 return
@@ -263,7 +256,10 @@ class Agent:
             time.sleep(0.005)
         self._stderr_reader.join(1)
         status = self._child.poll()
+        explained = self._transport.explained(status, self._stderr)
+        if explained is not None:
+            return AgentDied(f"{self._title}: {explained}")
         how = "it closed its output" if status is None else str(Ended.of(status))
         tail = " | ".join(self._stderr)
         printed = f"it printed: {tail}" if tail else "it printed nothing"
-        return AgentDied(f"agent: ended while in use ({how}); {printed}")
+        return AgentDied(f"{self._title}: ended while in use ({how}); {printed}")

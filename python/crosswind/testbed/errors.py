@@ -28,8 +28,8 @@ class AgentRefused(TestbedError):
         fault).
     """
 
-    def __init__(self, request: str, kind: str, message: str) -> None:
-        super().__init__(f"agent refused {request!r}: {message}")
+    def __init__(self, request: str, kind: str, message: str, title: str = "agent") -> None:
+        super().__init__(f"{title} refused {request!r}: {message}")
         self.kind = kind
         if kind == "preflight":
             self.exit = Exit.PREFLIGHT
