@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 
 from crosswind.cli._output import print_json
+from crosswind.cli._testbed import testbed_option
+from crosswind.errors import Exit
 
 
 @click.command()
@@ -17,13 +19,16 @@ from crosswind.cli._output import print_json
     metavar="RESULTS",
     help="An earlier run of the same application, to predict the number of trials.",
 )
+@testbed_option
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
-def command(file: str, pilot: Path | None, as_json: bool) -> None:
+def command(file: str, pilot: Path | None, testbed: Path | None, as_json: bool) -> Exit:
     """Show an experiment's trials, their order, the time they take, and the steps of a run.
 
     FILE is an experiment file or the name of a catalogue experiment. Nothing is changed. The plan ends with
     warnings: what is missing on this machine (programs, packages, images), what it is too small for, and
-    what it cannot emulate exactly by the calibration of `crosswind doctor`.
+    what it cannot emulate exactly by the calibration of `crosswind doctor`. With other machines it shows
+    which part of the network is on which, and which links are between two. Exit status 3: a link is too short
+    for that.
 
     --pilot names the folder of an earlier run, or of an experiment; then its latest run counts. For each
     condition the plan then predicts how many trials bring the interval to the target in `until`, or to 5 %
@@ -37,14 +42,16 @@ def command(file: str, pilot: Path | None, as_json: bool) -> None:
     from crosswind.runner.preflight import application_of, missing_for
     from crosswind.runner.room import lack_of_room
     from crosswind.spec import find_experiment, load_experiment, resolve
+    from crosswind.spec.testbed_file import on_testbed
 
-    resolved = resolve(load_experiment(find_experiment(file)))
+    resolved = on_testbed(resolve(load_experiment(find_experiment(file))), testbed)
     planned = outline(resolved, auto_domains_here(resolved))
     application = application_of(resolved)
     missing = missing_for(application)
     too_little = lack_of_room(application, resolved.topology.nodes)
     predicted = None if pilot is None else predict(resolved, pilot)
-    machine = [*too_little, *check_here(resolved)]
+    # Other machines are checked by `crosswind doctor --testbed`.
+    machine = [] if planned.placement is not None else [*too_little, *check_here(resolved)]
     if as_json:
         pilot_says = {} if predicted is None else {"pilot": predicted.as_json()}
         print_json(
@@ -63,6 +70,8 @@ def command(file: str, pilot: Path | None, as_json: bool) -> None:
             click.echo("\nMissing on this machine")
             for item in missing:
                 click.echo(f"  - {item.what}; {item.remedy}")
-        click.echo("\nThis machine")
-        for remark in machine or ["by its calibration, it can emulate all of this"]:
-            click.echo(f"  - {remark}")
+        if planned.placement is None:
+            click.echo("\nThis machine")
+            for remark in machine or ["by its calibration, it can emulate all of this"]:
+                click.echo(f"  - {remark}")
+    return Exit.PREFLIGHT if planned.placement is not None and planned.placement.problems else Exit.DONE

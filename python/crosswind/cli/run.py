@@ -12,6 +12,7 @@ from crosswind.cli._console import console_option, in_browser_if
 from crosswind.cli._keep_going import keep_going_option
 from crosswind.cli._machine import require_writable
 from crosswind.cli._metrics import metrics_option, metrics_served
+from crosswind.cli._testbed import testbed_option
 from crosswind.errors import Exit
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     help="Run only this condition. Repeat it for several.",
 )
 @click.option("--once", is_flag=True, help="Run one trial per condition, as a smoke test.")
+@testbed_option
 @keep_going_option
 @console_option
 @bounded
@@ -44,6 +46,7 @@ def command(
     results: Path,
     only: tuple[str, ...],
     once: bool,
+    testbed: Path | None,
     keep_going: bool,
     in_browser: bool,
     bounds: Bounds,
@@ -64,11 +67,12 @@ def command(
     from crosswind.report.terminal import shown
     from crosswind.runner import run
     from crosswind.spec.named_experiment import named_experiment
+    from crosswind.spec.testbed_file import on_testbed
     from crosswind.stream import Event, Stream
 
     require_writable(results, "name a folder that you may write with --results")
     named = named_experiment(file)
-    resolved = selected(named.resolved, only, once)
+    resolved = selected(on_testbed(named.resolved, testbed), only, once)
     stream = Stream[Event]()
     page = in_browser_if(in_browser, resolved, stream)
     with shown(stream), metrics_served(resolved.topology, stream, metrics), page:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from crosswind.plan.expected import trial_s
 from crosswind.plan.fingerprint import planned_fingerprint
+from crosswind.plan.placement import Placement, placement_of
 from crosswind.plan.trials import Trial, planned
 from crosswind.spec import Resolved, count_of, domains_of
 from crosswind.spec.description import descriptions
@@ -29,6 +30,7 @@ class Outline:
         network: what the network is, in one line.
         domains: how many threads of the emulator carry it, or what each of them carries; None where one
             carries everything and nothing is declared.
+        placement: what is on which machine; None where it is all on this one.
         actions: what will be done to the machine, one sentence each.
     """
 
@@ -43,13 +45,18 @@ class Outline:
     adaptive: bool
     network: str
     domains: int | list[list[str]] | None
+    placement: Placement | None
     actions: list[str]
     warnings: list[str]
     preserved: list[str]
 
     def as_dict(self) -> dict[str, object]:
         """Return the outline as plain values, for `--json`."""
-        return {**vars(self), "trials": [trial.as_dict() for trial in self.trials]}
+        return {
+            **vars(self),
+            "trials": [trial.as_dict() for trial in self.trials],
+            "placement": None if self.placement is None else self.placement.as_dict(),
+        }
 
 
 def outline(resolved: Resolved, auto_domains: int = 1) -> Outline:
@@ -77,6 +84,7 @@ def outline(resolved: Resolved, auto_domains: int = 1) -> Outline:
         adaptive=resolved.design is not None,
         network=network_line(network),
         domains=None if network.domains == "auto" and domains == 1 else domains,
+        placement=placement_of(resolved),
         actions=_actions(resolved, count_of(domains)),
         warnings=list(resolved.warnings),
         preserved=list(resolved.preserved),
@@ -104,6 +112,9 @@ def _actions(resolved: Resolved, domains: int) -> list[str]:
         )
     if any(condition.is_real for condition in resolved.conditions):
         actions.insert(2, "run iperf3 in neighbour nodes, where a condition says `by: iperf3`")
+    if resolved.testbed is not None:
+        names = ", ".join(machine.name for machine in resolved.testbed.machines)
+        actions.insert(0, f"copy the agent to ~/.cache/crosswind on {names}, where it is not there already")
     fingerprint = planned_fingerprint(resolved)
     if fingerprint.between is not None:
         ends, length_s = " to ".join(fingerprint.between), fingerprint.length_s

@@ -6,6 +6,7 @@ import math
 from itertools import groupby
 
 from crosswind.plan.outline import Outline
+from crosswind.plan.placement_text import placement_lines
 from crosswind.topology import domains_text
 
 
@@ -15,6 +16,8 @@ def describe(outline: Outline) -> str:
     lines += [_count(outline), f"network: {outline.network}"]
     lines += [] if outline.domains is None else [f"domains: {domains_text(outline.domains)}"]
     lines.append("")
+    if outline.placement is not None:
+        lines += [*placement_lines(outline.placement), ""]
     if outline.factors:
         lines.append(_factors(outline))
         lines += [f"  {name}: {', '.join(levels)}" for name, levels in outline.factors.items()]

@@ -28,6 +28,12 @@ def preflight(resolved: Resolved) -> Hello:
         AgentRefused: namespaces are not allowed here; the message has the remedy.
         CrosswindError: the topology lacks a node that the application needs.
     """
+    if resolved.testbed is not None:
+        names = ", ".join(machine.name for machine in resolved.testbed.machines[:5])
+        raise NotHere(
+            f"testbed: ssh: this version runs trials on this machine only, and not on {names}; write "
+            "testbed: local. `crosswind plan` shows what would be where"
+        )
     application = application_of(resolved)
     kind = type(application)
     lacking = kind.roles_missing(resolved.topology.nodes)

@@ -125,6 +125,9 @@ def _continued(
     source = load_experiment(folder.path / "experiment.yaml", folder.kept_files())
     part = resolved.selection
     again = selected(resolve(source), part.only, part.once) if part is not None else resolve(source)
+    if resolved.testbed is not None and resolved.testbed.named is not None:
+        # The command line named it, so the experiment has another one, or none.
+        again = again.model_copy(update={"testbed": resolved.testbed})
     was, found = (json.loads(json.dumps(side.as_json())) for side in (resolved, again))
     if was != found:
         keys = dict.fromkeys((*was, *found))

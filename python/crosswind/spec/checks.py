@@ -28,6 +28,7 @@ from crosswind.spec.published import published_findings
 from crosswind.spec.quantities import shown
 from crosswind.spec.rules import condition_findings
 from crosswind.spec.setting import Finding, Setting
+from crosswind.spec.testbed import Testbed, ssh_findings
 from crosswind.spec.topology import AnyTopology, Star, form_of
 from crosswind.spec.topology.common import USUAL_BUFFER_TEXT, Uplink, WrittenBuffer
 from crosswind.spec.topology.domains import cut_findings, name_findings
@@ -40,6 +41,7 @@ MTU_BYTES = (576, 9000)  # IPv4 hosts must take 576 (RFC 791); 9000 is the usual
 def experiment_problems(document: Document) -> Iterator[Problem]:
     """Yield what is wrong with an experiment besides its single values."""
     yield from topology_problems(document)
+    yield from _testbed_problems(document)
     yield from conditions_problems(document, [path for path, _ in items(document.data, "conditions")])
     yield from _application_problems(document)
     yield from _trials_problems(document)
@@ -93,6 +95,19 @@ def topology_problems(document: Document) -> Iterator[Problem]:
         scale = sound_field(Experiment, "scale", document.data) or 1.0
         for path, message in _buffer_findings(_buffers(raw, topology), mtu_bytes, scale):
             yield _problem(document, ("topology", *path), message)
+
+
+def _testbed_problems(document: Document) -> Iterator[Problem]:
+    """Yield what is wrong between machines, and with what is placed on them."""
+    raw = value_at(document.data, "testbed")
+    try:
+        testbed = Testbed.model_validate(raw, context=ReadingContext(document.named_file, document.files_below))
+    except ValidationError:
+        return  # Also without a testbed.
+    topology = _sound_topology(document)
+    is_sound = topology is not None and not any(topology.findings(value_at(document.data, "topology")))
+    for path, message in ssh_findings(testbed.ssh, topology.network() if topology and is_sound else None):
+        yield _problem(document, ("testbed", "ssh", *path), message)
 
 
 def _domain_findings(topology: AnyTopology, *, is_sound: bool) -> Iterator[Finding]:

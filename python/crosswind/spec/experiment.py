@@ -12,6 +12,7 @@ from crosswind.spec.design import CONDITIONS_MAX, Design, Point
 from crosswind.spec.factor import Factor
 from crosswind.spec.names import condition_name, name_rule
 from crosswind.spec.published import PublishedEntry
+from crosswind.spec.testbed import LOCAL, TestbedEntry
 from crosswind.spec.topology import Topology
 from crosswind.spec.trials import Trials
 
@@ -46,6 +47,9 @@ class Experiment(SpecModel):
     summary: str = Field("", description="One line: the question of the experiment.")
     source: str = Field("", description="Where the set-up comes from.")
     topology: Topology
+    testbed: TestbedEntry = Field(
+        LOCAL, description="Where it runs: `local`, this machine, or `ssh` to others; `local` when absent."
+    )
     scale: float = Field(
         1.0, gt=0, le=1, description="Every rate, buffer, burst and budget is multiplied by it."
     )

@@ -39,6 +39,7 @@ from crosswind.spec.resolved import (
     ResolvedRepeat,
     ResolvedStep,
     ResolvedTcp,
+    ResolvedTestbed,
     ResolvedTopology,
     ResolvedTrials,
     ResolvedUntil,
@@ -46,6 +47,7 @@ from crosswind.spec.resolved import (
 )
 from crosswind.spec.resolved import Places as ResolvedPlaces
 from crosswind.spec.scale import not_preserved, preserved
+from crosswind.spec.testbed import Testbed
 from crosswind.spec.topology import AnyTopology
 from crosswind.spec.trials import Growing, Trials
 
@@ -64,6 +66,7 @@ def resolve(experiment: Experiment) -> Resolved:
         scale=experiment.scale,
         topology=resolve_topology(experiment.topology, experiment.scale, _own_limits(experiment)),
         tcp=resolve_tcp(experiment.topology),
+        testbed=resolve_testbed(experiment.testbed),
         application=_application(experiment),
         trials=_trials(experiment.trials),
         factors=factors,
@@ -121,6 +124,20 @@ def resolve_tcp(topology: AnyTopology) -> ResolvedTcp:
         rto_min_us=topology.tcp.rto_min_ns // 1000,
         ecn=topology.tcp.ecn,
         socket_buffer_bytes=topology.tcp.socket_buffer_bytes,
+    )
+
+
+def resolve_testbed(testbed: Testbed | str) -> ResolvedTestbed | None:
+    """Return `testbed` of the resolved experiment; None: this machine."""
+    if isinstance(testbed, str):
+        return None
+    ssh = testbed.ssh
+    return ResolvedTestbed(
+        machines=ssh.machines(),
+        place=ssh.place,
+        delay_ns=ssh.underlay.delay_ns,
+        clock_error_ns=ssh.underlay.clock_error_ns,
+        files=_hashes(named_files(ssh)),
     )
 
 

@@ -33,6 +33,7 @@ from crosswind.spec.resolved.part import (
     number,
     restricted_to,
 )
+from crosswind.spec.resolved.testbed import ResolvedMachine, ResolvedTestbed
 from crosswind.spec.resolved.topology import (
     Form,
     RequestedLimits,
@@ -84,12 +85,14 @@ __all__ = [
     "ResolvedLevel",
     "ResolvedLimits",
     "ResolvedLink",
+    "ResolvedMachine",
     "ResolvedPart",
     "ResolvedPublished",
     "ResolvedRepeat",
     "ResolvedSetup",
     "ResolvedStep",
     "ResolvedTcp",
+    "ResolvedTestbed",
     "ResolvedTopology",
     "ResolvedTrials",
     "ResolvedUntil",

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from crosswind.spec.resolved.condition import ResolvedCondition
 from crosswind.spec.resolved.part import Parameters, ResolvedFile, ResolvedPart, left_out_if_empty
+from crosswind.spec.resolved.testbed import ResolvedTestbed
 from crosswind.spec.resolved.topology import ResolvedTcp, ResolvedTopology
 from crosswind.spec.resolved.trials import ResolvedDesign, ResolvedTrials, Selection
 
@@ -95,6 +96,7 @@ class Resolved(ResolvedPart):
 
     Attributes:
         scale: every rate, buffer, burst and budget was multiplied by it.
+        testbed: None where it runs on the machine of the command line.
         design: None where all conditions are run.
         conditions: with a design, the candidates.
         warnings: for readers of the results.
@@ -109,6 +111,7 @@ class Resolved(ResolvedPart):
     scale: float | None = None
     topology: ResolvedTopology = ResolvedTopology()
     tcp: ResolvedTcp = ResolvedTcp()
+    testbed: ResolvedTestbed | None = left_out_if_empty(None)
     application: ResolvedApplication
     trials: ResolvedTrials = ResolvedTrials()
     factors: dict[str, ResolvedFactor] = left_out_if_empty({})
@@ -131,9 +134,10 @@ class Resolved(ResolvedPart):
         return next((condition for condition in self.conditions if condition.name == name), None)
 
     def files(self) -> list[ResolvedFile]:
-        """Return the files that the topology, conditions and the application name."""
+        """Return the files that the topology, the testbed, conditions and the application name."""
         of_conditions = [file for condition in self.conditions for file in condition.files]
-        return [*self.topology.files, *of_conditions, *self.application.files]
+        of_testbed = [] if self.testbed is None else self.testbed.files
+        return [*self.topology.files, *of_testbed, *of_conditions, *self.application.files]
 
 
 AnyResolved = Resolved | ResolvedSetup

@@ -1,0 +1,61 @@
+"""The machines of a resolved experiment."""
+
+from __future__ import annotations
+
+from crosswind.spec.resolved.part import ResolvedFile, ResolvedPart, left_out_if_empty
+
+
+class ResolvedMachine(ResolvedPart):
+    """A machine that ssh reaches.
+
+    Attributes:
+        name: as ssh knows it.
+        address: where packets of other machines arrive; None: what ssh connects to.
+        port: UDP port for these packets; None: one that is free.
+        cores: that the experiment may use; None: unknown.
+        host_name, ssh_port, user: what ssh connects to, where an inventory says so; None: as `~/.ssh/config`.
+    """
+
+    name: str
+    address: str | None = left_out_if_empty(None)
+    port: int | None = left_out_if_empty(None)
+    cores: int | None = left_out_if_empty(None)
+    host_name: str | None = left_out_if_empty(None)
+    ssh_port: int | None = left_out_if_empty(None)
+    user: str | None = left_out_if_empty(None)
+
+    @property
+    def ssh_options(self) -> tuple[str, ...]:
+        """The words for ssh, in front of the name."""
+        host_name = () if self.host_name is None else ("-o", f"HostName={self.host_name}")
+        port = () if self.ssh_port is None else ("-p", str(self.ssh_port))
+        user = () if self.user is None else ("-l", self.user)
+        return (*host_name, *port, *user)
+
+
+class ResolvedTestbed(ResolvedPart):
+    """Machines that an experiment runs on, and what is on which.
+
+    Attributes:
+        place: the machine of hosts and switches, as far as the file says.
+        delay_ns: between two machines, which 999 of 1000 packets do not exceed.
+        clock_error_ns: by which the machines' clocks may differ.
+        named: the file that the command line named, where it is not in the experiment's own.
+        files: inventories.
+    """
+
+    machines: list[ResolvedMachine]
+    place: dict[str, str] = left_out_if_empty({})
+    delay_ns: int
+    clock_error_ns: int
+    named: str | None = left_out_if_empty(None)
+    files: list[ResolvedFile] = left_out_if_empty([])
+
+    @property
+    def shortest_cut_ns(self) -> int:
+        """The least delay of a link between two machines.
+
+        A packet is held at its destination until it is due, so the physical delay vanishes in the declared
+        one. Half of that is left for what takes longer than usual.
+        """
+        return 2 * self.delay_ns + self.clock_error_ns

@@ -1,0 +1,167 @@
+"""The testbed of an experiment: this machine, or machines that ssh reaches."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
+
+from crosswind.spec.base import SpecModel
+from crosswind.spec.quantities import Duration, PositiveDuration, QuantityError, shown
+from crosswind.spec.resolved import ResolvedMachine
+from crosswind.spec.testbed.inventories import (
+    INVENTORIES,
+    AnsibleMachines,
+    Inventoried,
+    KubernetesMachines,
+    SlurmMachines,
+    TerraformMachines,
+)
+from crosswind.spec.testbed.inventory import MACHINES_MAX, InventoryMachine
+from crosswind.spec.testbed.machine_name import MachineName
+
+
+def _check_address(text: str) -> str:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        raise QuantityError(
+            f"{shown(text)} is not an IP address; write one that the other machines reach, such as 10.0.0.7"
+        ) from None
+    return text
+
+
+class Machine(SpecModel):
+    """A machine, and where its packets arrive from the other ones."""
+
+    name: MachineName = Field(
+        description="As ssh knows it: a host name, an address, or a Host of ~/.ssh/config."
+    )
+    address: Annotated[str, AfterValidator(_check_address)] | None = Field(
+        None,
+        description="IP address at which packets of the other machines arrive; what ssh connects to when "
+        "absent.",
+    )
+    port: Annotated[int, Field(ge=1, le=65535)] | None = Field(
+        None, description="UDP port for these packets; one that is free when absent."
+    )
+    cores: Annotated[int, Field(ge=1, le=4096)] | None = Field(
+        None, description="That the experiment may use; as many as the other machines when absent."
+    )
+
+    def resolved(self) -> ResolvedMachine:
+        """Return it as in a resolved experiment."""
+        return ResolvedMachine(name=self.name, address=self.address, port=self.port, cores=self.cores)
+
+
+MachineEntry = Annotated[
+    Annotated[MachineName, Tag("a name")] | Annotated[Machine, Tag("a machine")],
+    Discriminator(lambda raw: "a machine" if isinstance(raw, dict | Machine) else "a name"),
+]
+
+
+class Underlay(SpecModel):
+    """What the network between the machines does; `crosswind doctor --testbed` measures its delay."""
+
+    delay_ns: PositiveDuration = Field(
+        200_000,
+        alias="delay",
+        description="Between two machines, one way; 999 of 1000 packets take no longer. 200us when absent.",
+    )
+    clock_error_ns: Duration = Field(
+        100_000,
+        alias="clock_error",
+        description="By which the machines' clocks may differ; 100us when absent.",
+    )
+
+
+def _list_or_inventory(raw: object) -> object:
+    """Refuse what is neither a list nor an inventory, in words that name both."""
+    if isinstance(raw, list | Inventoried) or (isinstance(raw, dict) and set(raw) & set(INVENTORIES)):
+        return raw
+    raise QuantityError(
+        f"{shown(raw)} is neither a list of machines nor an inventory; write [m0, m1], or one of "
+        f"{', '.join(f'{key}: ...' for key in INVENTORIES)}"
+    )
+
+
+def _form_of(raw: object) -> str:
+    if isinstance(raw, dict):
+        return _of(next(key for key in INVENTORIES if key in raw))
+    return "a list" if isinstance(raw, list) else _of(next(key for key in INVENTORIES if hasattr(raw, key)))
+
+
+def _of(key: str) -> str:
+    """Return the tag of an inventory. It is no key of a file, because errors find their places by keys."""
+    return f"of {key}"
+
+
+_Machines = Annotated[list[MachineEntry], Field(min_length=1, max_length=MACHINES_MAX)]
+Hosts = Annotated[
+    Annotated[_Machines, Tag("a list")]
+    | Annotated[AnsibleMachines, Tag(_of("ansible"))]
+    | Annotated[SlurmMachines, Tag(_of("slurm"))]
+    | Annotated[TerraformMachines, Tag(_of("terraform"))]
+    | Annotated[KubernetesMachines, Tag(_of("kubernetes"))],
+    Discriminator(_form_of),
+    BeforeValidator(_list_or_inventory, json_schema_input_type=_Machines | Inventoried),
+]
+
+
+class Ssh(SpecModel):
+    """Machines that ssh reaches, and which of them has which part of the network."""
+
+    hosts: Hosts = Field(description="The machines: names, or an inventory that lists them.")
+    place: dict[str, MachineName] = Field(
+        default_factory=dict,
+        description="The machine of hosts and switches (or zones); a host that is absent is where its switch "
+        "is. Chosen when empty.",
+    )
+    underlay: Underlay = Field(
+        default_factory=lambda: Underlay.model_validate({}), description="The network between the machines."
+    )
+
+    def machines(self) -> list[ResolvedMachine]:
+        """Return the machines.
+
+        Raises: LineError: an inventory has none, or one that ssh does not reach.
+        """
+        if not isinstance(self.hosts, list):
+            return [_resolved(machine) for machine in self.hosts.machines()]
+        return [
+            ResolvedMachine(name=entry) if isinstance(entry, str) else entry.resolved()
+            for entry in self.hosts
+        ]
+
+
+class Testbed(SpecModel):
+    """Where an experiment runs, if not on this machine."""
+
+    __test__ = False  # The name begins with "Test"; pytest must not collect it.
+
+    ssh: Ssh
+
+
+def _this_or_others(raw: object) -> object:
+    if raw == LOCAL or isinstance(raw, dict | Testbed):
+        return raw
+    raise QuantityError(f"{shown(raw)} is not a testbed; write local, or ssh: {{hosts: [m0, m1]}}")
+
+
+LOCAL: Literal["local"] = "local"
+TestbedEntry = Annotated[
+    Annotated[Literal["local"], Tag("this machine")] | Annotated[Testbed, Tag("other machines")],
+    Discriminator(lambda raw: "this machine" if isinstance(raw, str) else "other machines"),
+    BeforeValidator(_this_or_others, json_schema_input_type=Literal["local"] | Testbed),
+]
+
+
+def _resolved(machine: InventoryMachine) -> ResolvedMachine:
+    return ResolvedMachine(
+        name=machine.name,
+        cores=machine.cores,
+        host_name=machine.host_name,
+        ssh_port=machine.port,
+        user=machine.user,
+    )

@@ -1,0 +1,72 @@
+"""Rules of a testbed that need more than one of its parts, or the network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crosswind.spec.nearest import did_you_mean
+from crosswind.spec.network import Network
+from crosswind.spec.quantities import shown
+from crosswind.spec.setting import Finding
+from crosswind.spec.testbed.model import Ssh
+from crosswind.spec.text_lines import LineError
+from crosswind.spec.topology.placing import some_of
+
+
+def ssh_findings(ssh: Ssh, network: Network | None) -> Iterator[Finding]:
+    """Yield what is wrong with machines and what is placed on them, with the path inside `ssh`.
+
+    Args:
+        network: None where it has errors; then the names of hosts are not checked.
+    """
+    try:
+        names = [machine.name for machine in ssh.machines()]
+    except LineError as error:
+        yield ("hosts",), str(error)
+        return
+    if isinstance(ssh.hosts, list):
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                yield ("hosts", index), f"{shown(name)} is given twice; name each machine once"
+    for part, machine in ssh.place.items():
+        if machine not in names:
+            remedy = did_you_mean(machine, names) or f"machines are {some_of(names)}"
+            yield ("place", part), f"is on {shown(machine)}, which is not a machine; {remedy}"
+    if network is not None and ssh.place:
+        yield from _place_findings(ssh, network)
+
+
+def _place_findings(ssh: Ssh, network: Network) -> Iterator[Finding]:
+    known = [*network.switches, *network.hosts]
+    for part in ssh.place:
+        if part in known:
+            continue
+        if part in network.nodes:
+            yield ("place", part), f"is a node; place its host {network.nodes[part]}"
+        else:
+            remedy = did_you_mean(part, known) or f"choose one of {some_of(known)}"
+            yield ("place", part), f"is neither a switch nor a host of the topology; {remedy}"
+    placed = placed_by_hand(ssh.place, network)
+    if lacking := [name for name in network.switches if name not in placed]:
+        yield (
+            ("place",),
+            f"lacks {some_of(lacking)}; place each switch, or all of its hosts on one machine, or remove "
+            "`place`",
+        )
+
+
+def placed_by_hand(place: dict[str, str], network: Network) -> dict[str, str]:
+    """Return the machine of every host and switch that `place` decides.
+
+    A switch that it does not name is where all its hosts are; a host that it does not name is where its
+    switch is.
+    """
+    found = dict(place)
+    for switch in network.switches:
+        machines = {found[host] for host in network.hosts_on(switch) if host in found}
+        if switch not in found and len(machines) == 1:
+            found[switch] = machines.pop()
+    for host in network.hosts:
+        if host not in found and (switch := network.switch_of(host)) in found:
+            found[host] = found[switch]
+    return found
