@@ -39,9 +39,11 @@ impl Precedence {
             return;
         }
         let (policy, priority) = if self.has { (libc::SCHED_FIFO, 1) } else { (libc::SCHED_OTHER, 0) };
-        let parameters = libc::sched_param { sched_priority: priority };
-        // SAFETY: the parameters are alive; 0 is the calling thread.
-        self.refused = unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) } != 0;
+        let priority: libc::c_int = priority;
+        // The function of this name always fails in musl, because the call changes a thread and POSIX says a process.
+        // SAFETY: the kernel's sched_param is one int, which is alive; 0 is the calling thread.
+        self.refused =
+            unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) } != 0;
     }
 
     /// Whether precedence must be requested or given up now.

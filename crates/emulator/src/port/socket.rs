@@ -115,9 +115,9 @@ impl PacketSocket {
         // SAFETY: all-zero is a valid msghdr.
         let mut message: libc::msghdr = unsafe { zeroed() };
         message.msg_iov = pieces.as_mut_ptr();
-        message.msg_iovlen = pieces.len();
+        message.msg_iovlen = pieces.len() as _;
         message.msg_control = control.as_mut_ptr().cast();
-        message.msg_controllen = size_of_val(&control);
+        message.msg_controllen = size_of_val(&control) as _;
         // SAFETY: the pieces and the control buffer are live, and their sizes are passed along.
         let received = unsafe { libc::recvmsg(self.0.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT) };
         let length = usize::try_from(received).ok()?.checked_sub(VnetHeader::LEN)?;
@@ -138,7 +138,7 @@ impl PacketSocket {
             let header: *mut libc::cmsghdr = control.as_mut_ptr().cast();
             (*header).cmsg_level = libc::SOL_SOCKET;
             (*header).cmsg_type = libc::SO_TIMESTAMPING;
-            (*header).cmsg_len = libc::CMSG_LEN(size_of::<u32>() as u32) as usize;
+            (*header).cmsg_len = libc::CMSG_LEN(size_of::<u32>() as u32) as _;
             ptr::write_unaligned(libc::CMSG_DATA(header).cast(), libc::SOF_TIMESTAMPING_TX_SOFTWARE);
         }
         let asked_ns = MachineClock.realtime_ns();
@@ -162,7 +162,7 @@ impl PacketSocket {
             // SAFETY: all-zero is a valid msghdr.
             let mut message: libc::msghdr = unsafe { zeroed() };
             message.msg_control = control.as_mut_ptr().cast();
-            message.msg_controllen = size_of_val(&control);
+            message.msg_controllen = size_of_val(&control) as _;
             let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
             // SAFETY: the control buffer is live, and its size is passed along.
             if unsafe { libc::recvmsg(self.0.as_raw_fd(), &raw mut message, flags) } < 0 {
@@ -179,9 +179,9 @@ impl PacketSocket {
         // SAFETY: all-zero is a valid msghdr.
         let mut message: libc::msghdr = unsafe { zeroed() };
         message.msg_iov = pieces.as_mut_ptr();
-        message.msg_iovlen = pieces.len();
+        message.msg_iovlen = pieces.len() as _;
         message.msg_control = control.as_mut_ptr().cast();
-        message.msg_controllen = size_of_val(control);
+        message.msg_controllen = size_of_val(control) as _;
         // SAFETY: the three pieces and the control messages outlive the call, which only reads them.
         let sent = unsafe { libc::sendmsg(self.0.as_raw_fd(), &raw const message, libc::MSG_DONTWAIT) };
         if sent < 0 {
