@@ -8,6 +8,7 @@
 //! * [`run`]: arrivals on any engine, for tests and oracles.
 //! * [`replay()`]: a recording, under its own condition or another.
 //! * [`offer`]: a condition under synthetic traffic.
+//! * [`trial`]: an application that speaks TCP, in a closed loop with the network.
 //! * [`domains`]: one fabric on several threads, with the same decisions.
 //! * [`play`]: a fabric over a table of packets, text in and text out.
 //! * [`capture()`]: TCP's round trips, retransmissions and timeouts in a capture file.
@@ -22,6 +23,7 @@ mod packets;
 pub mod replay;
 mod summary;
 mod table;
+pub mod trial;
 
 pub use arrivals::{run, Arrival};
 pub use capture::{capture, Captured};

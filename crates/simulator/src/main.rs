@@ -3,6 +3,7 @@
 //! ```text
 //! crosswind-simulate replay FILE [--condition CONDITION.json] [--packets FILE.csv]
 //! crosswind-simulate offer [--packets FILE.csv]       a plan (offer::Plan) as JSON on standard input
+//! crosswind-simulate trials                           plans (trial::Plan) on standard input, one a line; an answer for each
 //! crosswind-simulate capture FILE RTO_NS              TCP in a pcap or pcapng file; the shortest retransmission timeout
 //! crosswind-simulate table                            a fabric and packets on standard input, what became of them on output
 //! crosswind-simulate describe                         every element that a condition can name
@@ -13,16 +14,18 @@
 //! done, 2 usage or invalid input.
 
 use std::fs::File;
-use std::io::{stdin, stdout, BufWriter};
+use std::io::{stdin, stdout, BufWriter, Write};
 use std::process::ExitCode;
 
 use crosswind_fabric::Condition;
 use crosswind_recording::Reader;
+use crosswind_simulator::trial::trial;
 use crosswind_simulator::{capture, describe, offer, play, replay, PacketFile};
 
 const USAGE: &str = "\
 usage: crosswind-simulate replay FILE [--condition CONDITION.json] [--packets FILE.csv]
        crosswind-simulate offer [--packets FILE.csv]     (a plan as JSON on standard input)
+       crosswind-simulate trials                         (plans as JSON on standard input, one a line)
        crosswind-simulate capture FILE RTO_NS
        crosswind-simulate table                          (a fabric and packets on standard input)
        crosswind-simulate describe [--samples N [--seed S]]
@@ -54,6 +57,12 @@ fn main() -> ExitCode {
         ["describe", "--samples", number] => samples(number, "0"),
         ["describe", "--samples", number, "--seed", seed] => samples(number, seed),
         ["capture", file, rto_ns] => read_capture(file, rto_ns),
+        ["trials"] => {
+            return match trials() {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => refused(&error),
+            };
+        }
         ["offer", options @ ..] => Options::read(options).and_then(|options| offer_plan(&options)),
         _ => Err(USAGE.to_owned()),
     };
@@ -132,6 +141,23 @@ fn offer_plan(options: &Options) -> Result<String, String> {
     }
     let plan = serde_json::from_reader(stdin().lock()).map_err(|error| format!("plan: {error}"))?;
     to_json(&offer::offer(&plan, options.packet_file()?).map_err(|error| error.to_string())?)
+}
+
+/// A plan on each line of the input, an answer on each line of the output: what was measured, or why nothing was.
+fn trials() -> Result<(), String> {
+    let mut output = stdout().lock();
+    for line in stdin().lines() {
+        let plan = serde_json::from_str(&line.map_err(|error| format!("plans: {error}"))?);
+        let outcome = plan.map_err(|error| format!("plan: {error}")).and_then(|plan| trial(&plan));
+        let answer = match outcome {
+            Ok(outcome) => to_json(&outcome)?,
+            Err(refused) => to_json(&serde_json::json!({ "refused": refused }))?,
+        };
+        writeln!(output, "{answer}")
+            .and_then(|()| output.flush())
+            .map_err(|error| format!("answers: {error}"))?;
+    }
+    Ok(())
 }
 
 fn read_json<T: serde::de::DeserializeOwned>(path: &str) -> Result<T, String> {

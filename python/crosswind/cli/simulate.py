@@ -1,4 +1,4 @@
-"""Replay a recording, or show what a condition does to traffic, in virtual time."""
+"""Replay a recording, or try conditions on offered packets or on an application, in virtual time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Asked:
     packet: str
     arrivals: str
     length: str
-    seed: int
+    seed: int | None
     packets: Path | None
     as_json: bool
 
@@ -54,7 +54,9 @@ class _Asked:
 )
 @click.option("--for", "length", default="10s", show_default=True, help="Length of the offered traffic.")
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of all random numbers."
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Seed of all random numbers; 1, or the experiment's, when absent.",
 )
 @click.option(
     "--packets", type=click.Path(path_type=Path), help="Also write one row per packet to this CSV file."
@@ -62,27 +64,64 @@ class _Asked:
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @as_one(_Asked)
 def command(asked: _Asked) -> Exit:
-    """Replay a recording, or show what a condition does to traffic, in virtual time.
+    """Replay a recording, or try conditions on offered packets or on an application, in virtual time.
 
     FILE is a recording, made by `crosswind up --record` or by `record: true` under `trials`. Every decision
     of the live run is made again and compared; exit status 4 means that one differs. With --condition the
     same packets meet another condition. This is an open loop: the application does not react.
 
-    FILE may also be a network for `crosswind up`, or an experiment; then --offer defines the traffic. No
-    nodes are made, no privileges are needed, and a second of traffic may take less than a second.
+    FILE may also be an experiment of rpc, iperf3 or traffic. Then its trials run in virtual time, with TCP as
+    Linux has it, under every condition or the one of --condition: a closed loop, in which the application
+    reacts. Trials have the seeds of a live run.
+
+    With --offer, FILE is an experiment or a network for `crosswind up`, and packets are sent as --offer says.
+
+    No nodes are made, no privileges are needed, and a second of traffic may take less than a second.
     """
     from crosswind.simulation import is_recording
 
     if asked.packets is not None:
         require_writable(asked.packets, "name another file with --packets")
-    if bool(asked.offers) == is_recording(asked.file):
+    if asked.file.exists() and is_recording(asked.file):
+        if asked.offers:
+            raise CrosswindError(
+                f"{asked.file}: is a recording, which has its own traffic; leave --offer out"
+            )
+        return _replay(asked)
+    return _offer(asked) if asked.offers else _trials(asked)
+
+
+def _trials(asked: _Asked) -> Exit:
+    from crosswind.simulation import simulate_trials
+    from crosswind.simulation.trials_text import print_trials
+    from crosswind.spec import find_experiment, load_experiment, resolve
+    from crosswind.spec.document import read_document
+
+    source = find_experiment(str(asked.file))
+    written = read_document(source).data
+    if not isinstance(written, dict) or "application" not in written:
         raise CrosswindError(
-            f"{asked.file}: is a recording, which has its own traffic; leave --offer out"
-            if asked.offers
-            else f"{asked.file}: is not a recording and has no traffic; add some with --offer, such as "
-            "--offer 'a->b=10Mbit/s'"
+            f"{asked.file}: has neither packets nor an application; add some with --offer, such as "
+            "--offer 'a->b=10Mbit/s', or name an experiment"
         )
-    return _offer(asked) if asked.offers else _replay(asked)
+    if asked.packets is not None:
+        raise CrosswindError("--packets writes offered or recorded packets; leave it out, or add --offer")
+    resolved = resolve(load_experiment(source))
+    if asked.condition is not None:
+        condition = resolved.condition(asked.condition)
+        if condition is None:
+            names = ", ".join(each.name for each in resolved.conditions)
+            raise CrosswindError(f"--condition {asked.condition}: the experiment has {names}")
+        resolved = resolved.model_copy(update={"conditions": [condition]})
+    if asked.seed is not None:
+        trials_asked = resolved.trials.model_copy(update={"seed": asked.seed})
+        resolved = resolved.model_copy(update={"trials": trials_asked})
+    trials = list(simulate_trials(resolved))
+    if asked.as_json:
+        print_json({"trials": [trial.as_json() for trial in trials]})
+    else:
+        print_trials(trials, resolved.application.figures, console())
+    return Exit.DONE
 
 
 def _replay(asked: _Asked) -> Exit:
@@ -117,7 +156,7 @@ def _offer(asked: _Asked) -> Exit:
         raise CrosswindError(str(error)) from None
     setup = load_setup(find_experiment(str(asked.file)))
     meant = _ghosts_only(setup.condition(asked.condition or next(iter(setup.conditions))))
-    fabric = fabric_of(setup.resolved(asked.seed).under(meant), meant.name)
+    fabric = fabric_of(setup.resolved(1 if asked.seed is None else asked.seed).under(meant), meant.name)
     summary = offer(
         fabric,
         wanted,

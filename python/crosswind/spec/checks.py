@@ -101,7 +101,9 @@ def _testbed_problems(document: Document) -> Iterator[Problem]:
     """Yield what is wrong between machines, and with what is placed on them."""
     raw = value_at(document.data, "testbed")
     try:
-        testbed = Testbed.model_validate(raw, context=ReadingContext(document.named_file, document.files_below))
+        testbed = Testbed.model_validate(
+            raw, context=ReadingContext(document.named_file, document.files_below)
+        )
     except ValidationError:
         return  # Also without a testbed.
     topology = _sound_topology(document)
