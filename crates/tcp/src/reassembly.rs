@@ -74,7 +74,8 @@ impl Reassembly {
         let from = self.beyond.partition_point(|known| known.to < data.from);
         let to = self.beyond.partition_point(|known| known.from <= data.to);
         let mut joined = data;
-        for known in self.beyond[from..to].to_vec() {
+        for at in from..to {
+            let known = self.beyond[at];
             let overlap = Range { from: known.from.max(data.from), to: known.to.min(data.to) };
             if overlap.from < overlap.to {
                 self.note_duplicate(overlap);

@@ -146,7 +146,7 @@ impl Cubic {
         let units = ticks * UNITS_PER_S / tick.per_second();
         let from_plateau = units.abs_diff(epoch.k_units);
         // 4.2: "W_cubic(t) = C * (t - K)^3 + W_max".
-        let cubed = u128::from(from_plateau).pow(3) * u128::from(C_1024THS) >> 40;
+        let cubed = (u128::from(from_plateau).pow(3) * u128::from(C_1024THS)) >> 40;
         let change = cubed.min(u128::from(u32::MAX / 2)) as u32;
         let target = if units < epoch.k_units {
             epoch.plateau.saturating_sub(change)
