@@ -11,7 +11,7 @@ import pytest
 from crosswind.cli import _verbs
 from crosswind.cli._main import run
 from crosswind.errors import Exit
-from crosswind.runner.outcome import Outcome
+from crosswind.runner.outcome import RunOutcome
 
 BROKEN = "name: x\ntopology: {hosts: 2, uplink: {rate: 10}, nodes: {a: h0}}\n"
 
@@ -284,7 +284,7 @@ def test_a_closed_pipe_is_not_an_error() -> None:
 def test_the_demo_says_what_to_do_next_unless_it_was_interrupted(
     stopped: bool, tmp_path: Path, monkeypatch, capsys
 ) -> None:
-    outcome = Outcome(tmp_path, Exit.TRIALS, ["1 trial pending"], stopped)
+    outcome = RunOutcome(tmp_path, Exit.TRIALS, ["1 trial pending"], stopped)
     monkeypatch.setattr("crosswind.runner.run", lambda *_, **__: outcome)
     assert run(["demo", "--app", "rpc", "--results", str(tmp_path / "results")]) == Exit.TRIALS
     assert ("next:" in capsys.readouterr().out) is not stopped
