@@ -45,9 +45,11 @@ def command(file: str, pilot: Path | None, testbed: Path | None, as_json: bool) 
     from crosswind.spec.testbed_file import on_testbed
 
     resolved = on_testbed(resolve(load_experiment(find_experiment(file))), testbed)
-    planned = outline(resolved, auto_domains_here(resolved))
     application = application_of(resolved)
     missing = missing_for(application)
+    # Where programs or images are missing, data made from them cannot be looked for.
+    is_prepared = bool(missing) or application.is_prepared(resolved.topology.nodes)
+    planned = outline(resolved, auto_domains_here(resolved), is_prepared=is_prepared)
     too_little = lack_of_room(application, resolved.topology.nodes)
     predicted = None if pilot is None else predict(resolved, pilot)
     # Other machines are checked by `crosswind doctor --testbed`.

@@ -2,7 +2,66 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from crosswind.spec import Resolved, applications
+
+# Start of a run and its report at the end.
+RUN_S = 3.0
+# On two cores under a load average of 15, trials of PostgreSQL and FerretDB took up to 11 s besides their
+# load (2026-11-25), and 2.5 s on a quiet machine.
+BUSY_TIMES = 4
+
+
+@dataclass(frozen=True)
+class Expected:
+    """How long the trials of a run take, by what takes the time.
+
+    Attributes:
+        load_s: warm-up and measured phase; None where only a trial can show it.
+        load_may_end_sooner: `load_s` is the most that a load takes.
+        rests_s: between trials; None where credit buckets decide.
+        set_up_s: everything else of a run, on a quiet machine.
+        fingerprints_s: of the network, before and after.
+    """
+
+    load_s: float | None
+    load_may_end_sooner: bool
+    rests_s: float | None
+    set_up_s: float
+    fingerprints_s: float
+
+    @property
+    def least_s(self) -> float | None:
+        """The time on a quiet machine; None where a part is unknown."""
+        if self.load_s is None or self.rests_s is None:
+            return None
+        load_s = 0.0 if self.load_may_end_sooner else self.load_s
+        return load_s + self.rests_s + self.set_up_s + self.fingerprints_s
+
+    @property
+    def most_s(self) -> float | None:
+        """The time on a busy machine; None where a part is unknown."""
+        if self.load_s is None or self.rests_s is None:
+            return None
+        return self.load_s + self.rests_s + BUSY_TIMES * self.set_up_s + self.fingerprints_s
+
+    def as_dict(self) -> dict[str, float | bool | None]:
+        """Return it as plain values, for `--json`; times in s."""
+        return {"least_s": self.least_s, "most_s": self.most_s, **vars(self)}
+
+
+def expected(resolved: Resolved, trials: int, fingerprints_s: float) -> Expected:
+    """Return how long a number of trials take, with the run around them."""
+    of_trial = applications.expected(resolved.application.name, resolved.application.parameters)
+    rest_s = resolved.trials.rest_s
+    return Expected(
+        load_s=None if of_trial.load_s is None else round(of_trial.load_s * trials, 1),
+        load_may_end_sooner=of_trial.load_may_end_sooner,
+        rests_s=None if rest_s is None else round(rest_s * (trials - 1), 1),
+        set_up_s=round(RUN_S + of_trial.set_up_s * trials, 1),
+        fingerprints_s=fingerprints_s,
+    )
 
 
 def trial_s(resolved: Resolved) -> float | None:
@@ -10,9 +69,9 @@ def trial_s(resolved: Resolved) -> float | None:
 
     A run replaces this estimate by the duration of its own trials.
     """
-    application, rest_s = resolved.application, resolved.trials.rest_s
-    expected_s = applications.expected_s(application.name, application.parameters)
-    return None if expected_s is None or rest_s is None else expected_s + rest_s
+    of_trial = applications.expected(resolved.application.name, resolved.application.parameters)
+    rest_s = resolved.trials.rest_s
+    return None if of_trial.load_s is None or rest_s is None else of_trial.load_s + of_trial.set_up_s + rest_s
 
 
 def planned_s(resolved: Resolved) -> float | None:

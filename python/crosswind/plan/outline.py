@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crosswind.plan.expected import trial_s
+from crosswind.plan.expected import Expected, expected
 from crosswind.plan.fingerprint import planned_fingerprint
 from crosswind.plan.placement import Placement, placement_of
 from crosswind.plan.trials import Trial, planned
-from crosswind.spec import Resolved, count_of, domains_of
+from crosswind.spec import Resolved, applications, count_of, domains_of
 from crosswind.spec.description import descriptions
 from crosswind.spec.network import Network
 from crosswind.spec.resolved import ResolvedLevel, number
@@ -22,8 +22,9 @@ class Outline:
     Attributes:
         trials: those that always run, in order.
         at_most: the largest number of trials; more than `trials` where repeats can grow.
-        expected_s: time for `trials`; None when that is unknown before the first.
-        expected_s_at_most: time for `at_most` trials.
+        expected: time for `trials`.
+        expected_at_most: time for `at_most` trials.
+        not_counted: what is not in these times, one phrase each.
         factors: what varies between conditions, with its levels as written.
         points: the level of each factor, by condition; nothing of conditions without factors.
         adaptive: whether which conditions are run follows from what was measured.
@@ -38,8 +39,9 @@ class Outline:
     summary: str
     trials: list[Trial]
     at_most: int
-    expected_s: float | None
-    expected_s_at_most: float | None
+    expected: Expected
+    expected_at_most: Expected
+    not_counted: list[str]
     factors: dict[str, list[str]]
     points: dict[str, dict[str, ResolvedLevel]]
     adaptive: bool
@@ -56,29 +58,33 @@ class Outline:
             **vars(self),
             "trials": [trial.as_dict() for trial in self.trials],
             "placement": None if self.placement is None else self.placement.as_dict(),
+            "expected": self.expected.as_dict(),
+            "expected_at_most": self.expected_at_most.as_dict(),
         }
 
 
-def outline(resolved: Resolved, auto_domains: int = 1) -> Outline:
+def outline(resolved: Resolved, auto_domains: int = 1, *, is_prepared: bool = True) -> Outline:
     """Return what running a resolved experiment will do.
 
     Args:
         auto_domains: the value of `domains: auto` on the machine that it would run on.
+        is_prepared: whether that machine has the data that every trial starts from.
     """
     trials = planned(resolved)
     conditions = len(resolved.conditions)
     if resolved.design is not None:
         conditions = min(conditions, resolved.design.adaptive.at_most)
     at_most = resolved.trials.repeat.at_most * conditions
-    one_s = trial_s(resolved)
+    fingerprints_s = 2 * (planned_fingerprint(resolved).length_s or 0.0)
     domains, network = domains_of(resolved, auto_domains), Network.of(resolved.topology)
     return Outline(
         name=resolved.name,
         summary=resolved.summary or "",
         trials=trials,
         at_most=at_most,
-        expected_s=None if one_s is None else round(one_s * len(trials), 1),
-        expected_s_at_most=None if one_s is None else round(one_s * at_most, 1),
+        expected=expected(resolved, len(trials), fingerprints_s),
+        expected_at_most=expected(resolved, at_most, fingerprints_s),
+        not_counted=_not_counted(resolved, is_prepared),
         factors={name: factor.levels for name, factor in resolved.factors.items()},
         points={condition.name: condition.factors for condition in resolved.conditions if condition.factors},
         adaptive=resolved.design is not None,
@@ -89,6 +95,13 @@ def outline(resolved: Resolved, auto_domains: int = 1) -> Outline:
         warnings=list(resolved.warnings),
         preserved=list(resolved.preserved),
     )
+
+
+def _not_counted(resolved: Resolved, is_prepared: bool) -> list[str]:
+    name = resolved.application.name
+    found = [] if is_prepared else [f"making the data of {name}, once, before the first trial"]
+    found += [uncounted] if (uncounted := applications.uncounted(name)) else []
+    return [*found, "a void trial runs again, twice at most"]
 
 
 def _actions(resolved: Resolved, domains: int) -> list[str]:

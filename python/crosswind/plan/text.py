@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from itertools import groupby
 
+from crosswind.plan.expected import BUSY_TIMES, Expected
 from crosswind.plan.outline import Outline
 from crosswind.plan.placement_text import placement_lines
 from crosswind.topology import domains_text
@@ -13,7 +14,7 @@ from crosswind.topology import domains_text
 def describe(outline: Outline) -> str:
     """Return an outline as text of several lines."""
     lines = [f"{outline.name}: {outline.summary}" if outline.summary else outline.name, ""]
-    lines += [_count(outline), f"network: {outline.network}"]
+    lines += [*_count(outline), f"network: {outline.network}"]
     lines += [] if outline.domains is None else [f"domains: {domains_text(outline.domains)}"]
     lines.append("")
     if outline.placement is not None:
@@ -34,13 +35,26 @@ def describe(outline: Outline) -> str:
 
 def duration(seconds: float | None) -> str:
     """Return a time in one unit, such as `about 5 min`."""
-    if seconds is None:
+    return between(seconds, seconds)
+
+
+def between(least_s: float | None, most_s: float | None) -> str:
+    """Return the range of a time, such as `about 80 s to 2 min` or `about 4 to 6 min`."""
+    if least_s is None or most_s is None:
         return "of unknown duration until the first has run"
+    (least, unit), (most, unit_of_most) = _amount(least_s), _amount(most_s)
+    if unit != unit_of_most:
+        return f"about {least} {unit} to {most} {unit_of_most}"
+    return f"about {least} {unit}" if least == most else f"about {least} to {most} {unit}"
+
+
+def _amount(seconds: float) -> tuple[str, str]:
+    """Return a time as a number and its unit."""
     if seconds < 90:
-        return f"about {seconds:.0f} s"
+        return f"{seconds:.0f}", "s"
     if seconds < 5400:
-        return f"about {seconds / 60:.0f} min"
-    return f"about {seconds / 3600:.1f} h"
+        return f"{seconds / 60:.0f}", "min"
+    return f"{seconds / 3600:.1f}", "h"
 
 
 def _factors(outline: Outline) -> str:
@@ -50,12 +64,31 @@ def _factors(outline: Outline) -> str:
     return f"{found} conditions from {number} factor{'' if number == 1 else 's'}, {every}"
 
 
-def _count(outline: Outline) -> str:
-    count = f"{len(outline.trials)} trials, {duration(outline.expected_s)}"
-    if outline.at_most == len(outline.trials):
-        return count
-    most = f"{outline.at_most} trials, {duration(outline.expected_s_at_most)}"
-    why = (
-        "where the surface is least certain" if outline.adaptive else "until the intervals are narrow enough"
-    )
-    return f"{count}; up to {most}, {why}"
+def _count(outline: Outline) -> list[str]:
+    """Return how many trials there are, how long they take, and what takes the time."""
+    expected, most = outline.expected, outline.expected_at_most
+    lines = [
+        f"{len(outline.trials)} trials, {between(expected.least_s, expected.most_s)}",
+        f"  {', '.join(_parts(expected))}",
+    ]
+    if outline.at_most != len(outline.trials):
+        why = "the surface is least certain" if outline.adaptive else "the intervals are not narrow enough"
+        where = "where" if outline.adaptive else "while"
+        lines.append(f"  up to {outline.at_most} trials, {between(most.least_s, most.most_s)}, {where} {why}")
+    return [*lines, f"  not counted: {'; '.join(outline.not_counted)}"]
+
+
+def _parts(expected: Expected) -> list[str]:
+    """Return the parts of a time, the longest usual one first."""
+    load = "the load, for an unknown time" if expected.load_s is None else f"{_time(expected.load_s)} of load"
+    rests = "rests until the budgets are refilled" if expected.rests_s is None else None
+    return [
+        f"at most {load}" if expected.load_may_end_sooner and expected.load_s is not None else load,
+        *([rests] if rests else [f"{_time(expected.rests_s)} of rests"] if expected.rests_s else []),
+        *([f"{_time(expected.fingerprints_s)} of fingerprints"] if expected.fingerprints_s else []),
+        f"{_time(expected.set_up_s)} of set-up (up to {BUSY_TIMES} times as long on a busy machine)",
+    ]
+
+
+def _time(seconds: float) -> str:
+    return " ".join(_amount(seconds))

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from crosswind.spec import installed
 from crosswind.spec.base import SpecModel
-from crosswind.spec.declared import DeclaredApplication, Figure
+from crosswind.spec.declared import DeclaredApplication, ExpectedTrial, Figure
 from crosswind.spec.document import Document, Path
 from crosswind.spec.node_limits import NodeLimits
 from crosswind.spec.resolved import Parameters
@@ -64,11 +64,20 @@ def node_limits(name: str, parameters: SpecModel) -> Mapping[str, NodeLimits]:
     return _find(name).node_limits(parameters)
 
 
-def expected_s(name: str, values: Parameters) -> float | None:
-    """Return how long a trial takes with parameters of resolved.json; None where only a trial can show it."""
+def expected(name: str, values: Parameters) -> ExpectedTrial:
+    """Return how long a trial takes with parameters of resolved.json."""
     kind = _find(name)
-    load_s = kind(restored(kind.Parameters, values)).expected_load_s()
-    return None if load_s is None else kind.overhead_s + load_s
+    application = kind(restored(kind.Parameters, values))
+    return ExpectedTrial(
+        load_s=application.expected_load_s(),
+        load_may_end_sooner=application.load_may_end_sooner(),
+        set_up_s=application.expected_set_up_s(),
+    )
+
+
+def uncounted(name: str) -> str:
+    """Return what makes a run of the application longer and no plan can know; empty if there is nothing."""
+    return _find(name).uncounted
 
 
 def remarks(name: str, parameters: SpecModel) -> list[str]:

@@ -26,6 +26,21 @@ class Figure:
     better: Literal["lower", "higher"]
 
 
+@dataclass(frozen=True)
+class ExpectedTrial:
+    """How long a trial takes, before the first one.
+
+    Attributes:
+        load_s: warm-up and measured phase; None where only a trial can show it.
+        load_may_end_sooner: something else may end it before that.
+        set_up_s: everything else, on a quiet machine.
+    """
+
+    load_s: float | None
+    load_may_end_sooner: bool
+    set_up_s: float
+
+
 class DeclaredApplication(ABC):
     """One application under test, with the parameters of one experiment, as its experiment sees it.
 
@@ -40,8 +55,11 @@ class DeclaredApplication(ABC):
     # Whether its parameters define nodes by themselves, which `own_nodes` then names.
     brings_nodes: ClassVar[bool] = False
 
-    # Time of a trial besides its load, s: nodes up and down, servers started, data copied, results stored.
-    overhead_s: ClassVar[float] = 2.5
+    # Time of a trial besides its load, on a quiet machine, s: nodes up and down, servers started, data
+    # copied, results stored.
+    set_up_s: ClassVar[float] = 2.5
+    # What makes a run longer and no plan can know, as in "not counted: ..."; empty if there is nothing.
+    uncounted: ClassVar[str] = ""
 
     # Any: a subclass declares its own model here and below.
     def __init__(self, parameters: Any) -> None:
@@ -55,6 +73,14 @@ class DeclaredApplication(ABC):
         """
         found_ns = busy_ns(self.parameters)
         return None if found_ns is None else found_ns / 1e9
+
+    def load_may_end_sooner(self) -> bool:
+        """Return whether something else, such as a number of operations, may end a load before that."""
+        return False
+
+    def expected_set_up_s(self) -> float:
+        """Return how long a trial with these parameters takes besides its load, on a quiet machine."""
+        return self.set_up_s
 
     @abstractmethod
     def figures(self) -> tuple[Figure, ...]:

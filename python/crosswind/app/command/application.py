@@ -38,6 +38,7 @@ class Command(Application):
     name = "command"
     summary = "your own application: a command on each node, one of them the load"
     Parameters = CommandParameters
+    uncounted = "the time until your servers are ready, in each trial"
     parameters: CommandParameters
 
     def __init__(self, parameters: CommandParameters) -> None:

@@ -64,6 +64,7 @@ class Compose(Application):
     name = "compose"
     summary = "your own compose file: a node for each service; the load is one of them, or a command"
     Parameters = ComposeParameters
+    uncounted = "the time until your services are ready, in each trial"
     brings_nodes = True
     parameters: ComposeParameters
 

@@ -128,6 +128,7 @@ class Dns(Application):
     name = "dns"
     summary = "a name server queried over UDP or TCP"
     Parameters = DnsParameters
+    set_up_s = 1.0
     requirements = (nsd.NSD, dnsperf.DNSPERF)
     parameters: DnsParameters
     _server: Process

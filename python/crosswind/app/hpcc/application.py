@@ -82,7 +82,7 @@ class Hpcc(Application):
     summary = "the HPC Challenge benchmarks over MPI: HPL, PTRANS, RandomAccess, FFT, b_eff, DGEMM, STREAM"
     Parameters = HpccParameters
     requirements = (PACKAGES,)
-    overhead_s = 3.0
+    set_up_s = 1.0
     parameters: HpccParameters
 
     def figures(self) -> tuple[Figure, ...]:

@@ -97,6 +97,7 @@ class Iperf3(ClientServer):
     requirements = (tool,)
     summary = "parallel streams of TCP or UDP between two nodes (iperf3)"
     Parameters = Iperf3Parameters
+    set_up_s = 1.0
     parameters: Iperf3Parameters
 
     def figures(self) -> tuple[Figure, ...]:

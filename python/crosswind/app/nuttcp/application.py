@@ -109,6 +109,7 @@ class Nuttcp(ClientServer):
     requirements = (tool,)
     summary = "parallel transfers of TCP or UDP, each in a process of its own (nuttcp)"
     Parameters = NuttcpParameters
+    set_up_s = 1.0
     parameters: NuttcpParameters
 
     def figures(self) -> tuple[Figure, ...]:

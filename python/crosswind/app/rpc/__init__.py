@@ -41,7 +41,7 @@ class Rpc(Application):
     name = "rpc"
     summary = "requests and responses of a chosen size between two nodes"
     Parameters = RpcParameters
-    overhead_s = 0.5
+    set_up_s = 0.5
     requirements = (OwnProgram(LOAD),)
     parameters: RpcParameters
 

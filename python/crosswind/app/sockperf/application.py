@@ -68,7 +68,7 @@ class Sockperf(ClientServer):
     summary = "round trips of single messages over UDP or TCP, all recorded (sockperf)"
     Parameters = SockperfParameters
     # Two seconds are for sockperf's calibration of its clock.
-    overhead_s = 5.0
+    set_up_s = 4.0
     parameters: SockperfParameters
 
     def figures(self) -> tuple[Figure, ...]:

@@ -29,7 +29,7 @@ class Spark(Application):
     summary = "sorting, counting, clustering, ranking and TPC queries on an Apache Spark cluster"
     Parameters = SparkParameters
     # Six virtual machines on two cores, and a warm-up.
-    overhead_s = 45.0
+    set_up_s = 45.0
     requirements = (PYSPARK, JAVA)
     variants: ClassVar[Mapping[str, tuple[Requirement, ...]]] = {"hdfs": (HDFS,)}
     variants_optional = True

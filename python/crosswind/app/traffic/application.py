@@ -28,6 +28,7 @@ class Traffic(Application):
     name = "traffic"
     summary = "bulk, requests, ping-pong among many nodes: pairs, one to many, incast, shuffle, ring"
     Parameters = TrafficParameters
+    set_up_s = 1.0
     requirements = (OwnProgram(LOAD),)
     parameters: TrafficParameters
 

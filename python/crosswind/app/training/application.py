@@ -93,7 +93,7 @@ class Training(Application):
     Parameters = TrainingParameters
     requirements = (TORCH,)
     # Mostly for importing PyTorch.
-    overhead_s = 8.0
+    set_up_s = 8.0
     parameters: TrainingParameters
 
     def figures(self) -> tuple[Figure, ...]:

@@ -64,6 +64,7 @@ class Web(Application):
     name = "web"
     summary = "objects of declared sizes from nginx or Apache"
     Parameters = WebParameters
+    set_up_s = 1.0
     requirements = (OwnProgram(LOAD),)
     variants: ClassVar[dict[str, tuple[Requirement, ...]]] = {
         **{name: (server.packages,) for name, server in _SERVERS.items()},

@@ -115,6 +115,12 @@ class Ycsb(Application):
         super().__init__(parameters)
         self._store = _store(parameters)
 
+    def load_may_end_sooner(self) -> bool:
+        return self.parameters.operations is not None
+
+    def expected_set_up_s(self) -> float:
+        return self._store.set_up_s
+
     @property
     def variant(self) -> str:
         return self.parameters.store

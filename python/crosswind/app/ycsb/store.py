@@ -15,9 +15,9 @@ from typing import ClassVar
 from crosswind.app.base import Stage
 from crosswind.app.demand import Demand
 from crosswind.app.requirements import Program, Requirement
-from crosswind.app.server import stop_servers
+from crosswind.app.server import run_to_end, stop_servers
 from crosswind.app.ycsb.data_folders import DataFolders, Manifest
-from crosswind.app.ycsb.servers import FILLED_S, READY_S, run_to_end
+from crosswind.app.ycsb.servers import FILLED_S, READY_S
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.fabric import Process
 from crosswind.testbed.folders import cache_folder
@@ -47,6 +47,7 @@ class Store(ABC):
         requirements: what it needs from this machine.
         durabilities: guarantees of a confirmed operation, in the database's own terms; the default first.
         in_memory: whether all records must fit into memory.
+        set_up_s: time of a trial besides its load, on a quiet machine.
         settings: everything that determines the data besides version, records and replicas.
     """
 
@@ -54,6 +55,7 @@ class Store(ABC):
     requirements: ClassVar[tuple[Requirement, ...]]
     durabilities: ClassVar[tuple[str, ...]]
     in_memory: ClassVar[bool] = False
+    set_up_s: ClassVar[float] = 2.5
     settings: ClassVar[str]
 
     def __init__(self, records: int, durability: str | None = None, field_bytes: int = FIELD_BYTES) -> None:
