@@ -241,7 +241,7 @@ def test_a_wrong_command_exits_2_and_names_the_remedy(arguments: list[str], word
 
 
 def test_a_fault_of_our_own_exits_1_without_a_traceback(monkeypatch, capsys) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise RuntimeError("boom")
 
     monkeypatch.setattr("crosswind.plan.outline", fail)

@@ -84,8 +84,8 @@ def test_the_network_is_described(console: Console) -> None:
     network = found["network"]
     assert found["kind"] == "up"
     assert network["hosts"] == {"h0": "us", "h1": "eu"}
-    assert found["conditions"] == ["slow", "none"]
-    assert {"name": "none", "summary": "no treatment, no interference"} in found["catalogue"]
+    assert found["hand"]["conditions"] == ["slow", "none"]
+    assert {"name": "none", "summary": "no treatment, no interference"} in found["hand"]["catalogue"]
     assert [(link["name"], link["element"]) for link in network["links"]][-2:] == [
         ("us->eu", "us->eu/wire"),
         ("eu->us", "eu->us/wire"),

@@ -12,9 +12,12 @@ from pathlib import Path
 from chromium import Chromium, needs_chromium
 
 from crosswind.console import RunConsole
+from crosswind.runner import Steering
 from crosswind.spec import resolve
+from crosswind.spec.document import parse_document
 from crosswind.spec.load import parse_experiment
 from crosswind.spec.network import Network
+from crosswind.spec.setup import setup_of
 from crosswind.stream import (
     ConditionSoFar,
     Event,
@@ -111,7 +114,9 @@ def test_a_large_run_takes_at_most_60_ms_a_frame(tmp_path: Path) -> None:
     resolved = resolve(parse_experiment(EXPERIMENT.encode(), "large.yaml"))
     network = Network.of(resolved.topology)
     stream, over = Stream[Event](), threading.Event()
-    with RunConsole(resolved, stream) as console, Chromium(tmp_path / "profile") as page:
+    setup = setup_of(parse_document(EXPERIMENT.encode(), "large.yaml"))
+    shown = RunConsole(setup, resolved, stream, Steering(stream))
+    with shown as console, Chromium(tmp_path / "profile") as page:
         stream.publish(
             RunBegun(
                 name="large", summary="", folder="/results", application="rpc", conditions=conditions(),

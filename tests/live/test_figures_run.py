@@ -19,7 +19,7 @@ import json
 import time
 from pathlib import Path
 
-from crosswind.app import Application, Facts, Figure, Load, Outcome
+from crosswind.app import Application, Facts, Figure, Load, LoadOutcome
 from crosswind.spec.base import SpecModel
 from crosswind.spec.quantities import Size
 from crosswind.results import Metric
@@ -71,7 +71,7 @@ class Job(Load):
             Metric("client", "job.time", "ns", "value", taken_ns),
             Metric("client", "rate", "bit/s", "mean", rate_bps),
         )
-        return Outcome(None, metrics, Facts(parameters={{"bytes": self.size}}))
+        return LoadOutcome(None, metrics, Facts(parameters={{"bytes": self.size}}))
 
 
 class Stopwatch(Application):

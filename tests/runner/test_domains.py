@@ -11,7 +11,7 @@ import pytest
 
 from crosswind import catalog
 from crosswind.plan import planned
-from crosswind.runner import machine, trial
+from crosswind.runner import Steering, machine, trial
 from crosswind.runner.budgets import Budgets
 from crosswind.runner.preflight import application_of
 from crosswind.spec import FabricSpec, Resolved, load_experiment, resolve
@@ -71,6 +71,7 @@ def test_a_trial_has_the_domains_that_are_declared_or_that_the_machine_can_spare
                 budgets=Budgets.of(found, tmp_path),
                 on_step=lambda _: None,
                 stream=Stream[Event](),
+                steering=Steering(Stream[Event]()),
             )
 
         assert asked(run).domains == given

@@ -47,15 +47,18 @@ class PlayedAttempt:
         number: int,
         budgets: Any,
         stream: Any,
+        steering: Any,
     ) -> None:
         self._journal, self._trial, self._number = journal, trial, number
-        self._interrupted = False
+        self._interrupted = self.is_explored = False
         self._pending = planned_row(trial, resolved)
 
     def run(self, work: Any, interruption: Any) -> tuple[TrialRow, list[Metric]]:
         end = next(self.script)
         name = attempt_name(self._trial.id, self._number)
         row = replace(self._pending, trial=name, attempt=self._number, started="2026-01-01T00:00:00+00:00")
+        self.is_explored = end.startswith("explored-")
+        end = end.removeprefix("explored-")
         status, _, reason = end.partition(":")
         if status in ("failed", "interrupted"):
             row = replace(row, status=status, reason=reason or "played")  # type: ignore[arg-type]
@@ -167,6 +170,26 @@ def test_a_trial_is_tried_three_times_at_most(play: Play) -> None:
     assert outcome.exit is Exit.TRIALS
     assert [end for _, end in rows] == ["void", "void", "void", "faithful"]
     assert play("void void void faithful", void="accept")[0].exit is Exit.DONE
+
+
+def test_an_attempt_that_a_hand_explored_is_made_again_and_is_no_try(play: Play) -> None:
+    ways = "explored-void explored-failed " * 3
+    outcome, rows = play(f"{ways} void {ways} void faithful faithful")
+    assert outcome.exit is Exit.DONE
+    assert [end for _, end in rows] == [
+        *["void", "failed"] * 3, "void", *["void", "failed"] * 3, "void", "faithful", "faithful",
+    ]  # fmt: skip
+    assert [end for _, end in play("explored-void void explored-failed void void faithful")[1]][-2:] == [
+        "void",
+        "faithful",
+    ]
+
+
+def test_a_hand_stops_no_run(play: Play) -> None:
+    explored = "explored-failed:x explored-failed:x"
+    assert play(f"{explored} faithful {explored} faithful", failed="stop")[0].exit is Exit.DONE
+    # Nor does it save one: what failed without it is not tried again.
+    assert play("failed explored-void faithful")[1][0] == ("b00-p00-a", "failed")
 
 
 def test_a_failed_trial_is_not_repeated_and_the_run_goes_on(play: Play) -> None:

@@ -179,6 +179,22 @@ def measurement(**changes: Any) -> Measurement:
     return Measurement.model_validate(measured)
 
 
+def test_the_changes_of_one_move_by_hand_are_one_and_those_of_a_timeline_are_not() -> None:
+    second = 10**9
+
+    def change(at_ns: int, by: str = "set") -> dict[str, object]:
+        return {"at_ns": at_ns, "asked_ns": at_ns, "by": by, "condition": "x", "places": {}}
+
+    # A slider is dragged from 11 s to 12.4 s; what is before the window is the trial's condition.
+    dragged = [change(11 * second + tenth * second // 10) for tenth in range(15)]
+    steps = [change(14 * second, "timeline"), change(14 * second + 1, "timeline")]
+    found = measurement(
+        window={"started_ns": 10 * second, "ended_ns": 20 * second},
+        changes=[change(9 * second), *dragged, *steps],
+    )
+    assert [each.at_ns for each in found.changes_within] == [12_400_000_000, 14 * second, 14 * second + 1]
+
+
 def test_monitors_become_tables_and_metrics(tmp_path: Path) -> None:
     metrics = store_monitors(measurement(), {"tool": "crosswind-load"}, "t0", tmp_path)
     found = {(metric.node, metric.metric, metric.statistic): metric.value for metric in metrics}

@@ -62,11 +62,11 @@ def begun(trial: str, ended: int = 1) -> TrialBegun:
     )  # fmt: skip
 
 
-def ended(trial: str, status: Any = "done", fidelity: Any = "faithful") -> TrialEnded:
+def ended(trial: str, status: Any = "done", fidelity: Any = "faithful", explored: bool = False) -> TrialEnded:
     figures = (FigureOfTrial(name="P99", value=2e6, unit="ns"), FigureOfTrial(name="sent", value=7, unit="B"))
     return TrialEnded(
         trial=trial, attempt=2, condition="far", block=3, status=status, reason=None, fidelity=fidelity,
-        fidelity_reason=None, duration_s=1.0, figures=figures if status == "done" else (),
+        fidelity_reason=None, explored=explored, duration_s=1.0, figures=figures if status == "done" else (),
     )  # fmt: skip
 
 

@@ -202,13 +202,14 @@ def test_a_run_has_its_progress_and_its_trial(served: Served) -> None:
     labels = {"trial": "t1", "attempt": "2", "block": "3", "condition": "far", "step": "prepared"}
     assert of(samples, "trial_info", **labels) == 1
     samples = served.samples(
-        ended("t1"), begun("t2", 2), ended("t2", fidelity="void"), begun("t3", 2), ended("t3", "failed", None)
-    )
+        ended("t1"), begun("t2", 2), ended("t2", fidelity="void"), begun("t2-a2", 2),
+        ended("t2-a2", "failed", None, explored=True), begun("t3", 2), ended("t3", "failed", None),
+    )  # fmt: skip
     assert of(samples, "trial_info") is None
     assert of(samples, "run_trials_ended") == 3
     assert of(samples, "attempts_total", condition="far", status="done", fidelity="faithful") == 1
     assert of(samples, "attempts_total", status="done", fidelity="void") == 1
-    assert of(samples, "attempts_total", status="failed", fidelity="") == 1
+    assert of(samples, "attempts_total", status="failed", fidelity="") == 2
     assert of(samples, "trial_figure_value", condition="far", figure="P99", unit="s") == 2e-3
     assert of(samples, "trial_figure_value", condition="far", figure="sent", unit="B") == 7
 

@@ -43,6 +43,7 @@ def command(app: str, deployed: bool, results: Path, in_browser: bool) -> Exit:
     from crosswind.report import write_report_so_far
     from crosswind.report.terminal import shown
     from crosswind.runner import run
+    from crosswind.spec import find_experiment
     from crosswind.spec.named_experiment import named_experiment
     from crosswind.stream import Event, Stream
 
@@ -53,8 +54,17 @@ def command(app: str, deployed: bool, results: Path, in_browser: bool) -> Exit:
     named = named_experiment(name)
     click.echo(f"{name}: {named.resolved.summary}", err=True)
     stream = Stream[Event]()
-    with shown(stream), in_browser_if(in_browser, named.resolved, stream):
-        outcome = run(named.resolved, named.text, named.folder, results, stream, report=write_report_so_far)
+    page = in_browser_if(in_browser, find_experiment(name), named.resolved, stream)
+    with shown(stream), page as steering:
+        outcome = run(
+            named.resolved,
+            named.text,
+            named.folder,
+            results,
+            stream,
+            report=write_report_so_far,
+            steering=steering,
+        )
     status = finish(outcome)
     if not outcome.stopped:
         click.echo("next: crosswind init, then crosswind run experiment.yaml")

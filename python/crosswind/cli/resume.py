@@ -53,10 +53,13 @@ def command(
         path = folder if (folder / "journal.sqlite").is_file() else latest_folder(folder)
         require_writable(path, "make the folder writable, or copy it and resume the copy")
         stream = Stream[Event]()
-        resolved = ResultsFolder.open(path).resolved()
-        page = in_browser_if(in_browser, resolved, stream)
-        with shown(stream), metrics_served(resolved.topology, stream, metrics), page:
-            outcome = resume(path, stream, bounds, report=write_report_so_far, keep_going=keep_going)
+        kept = ResultsFolder.open(path)
+        resolved = kept.resolved()
+        page = in_browser_if(in_browser, path / "experiment.yaml", resolved, stream, kept.kept_files())
+        with shown(stream), metrics_served(resolved.topology, stream, metrics), page as steering:
+            outcome = resume(
+                path, stream, bounds, report=write_report_so_far, keep_going=keep_going, steering=steering
+            )
     except FileNotFoundError as error:
         raise CrosswindError(str(error)) from error
     return finish(outcome, as_json=as_json)

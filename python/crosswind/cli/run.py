@@ -66,6 +66,7 @@ def command(
     from crosswind.report import write_report_so_far
     from crosswind.report.terminal import shown
     from crosswind.runner import run
+    from crosswind.spec import find_experiment
     from crosswind.spec.named_experiment import named_experiment
     from crosswind.spec.testbed_file import on_testbed
     from crosswind.stream import Event, Stream
@@ -74,8 +75,8 @@ def command(
     named = named_experiment(file)
     resolved = selected(on_testbed(named.resolved, testbed), only, once)
     stream = Stream[Event]()
-    page = in_browser_if(in_browser, resolved, stream)
-    with shown(stream), metrics_served(resolved.topology, stream, metrics), page:
+    page = in_browser_if(in_browser, find_experiment(file), resolved, stream)
+    with shown(stream), metrics_served(resolved.topology, stream, metrics), page as steering:
         outcome = run(
             resolved,
             named.text,
@@ -85,5 +86,6 @@ def command(
             bounds,
             report=write_report_so_far,
             keep_going=keep_going,
+            steering=steering,
         )
     return finish(outcome, as_json=as_json)

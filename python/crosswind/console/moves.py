@@ -12,12 +12,11 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from crosswind.results.measurement import DRAG_NS
 from crosswind.spec.network import Network
 from crosswind.text.quantities import memory_text, moment_text, rate_text, time_text
 
 BY_HAND = "by-hand"
-# Moves of one slider that follow each other within this time are one: the user still drags it.
-_DRAG_NS = 1_000_000_000
 _MOVES_MAX = 500
 
 _TIMES = (("s", 10**6), ("ms", 10**3), ("us", 1))
@@ -116,7 +115,7 @@ class Hand:
     def note(self, move: Move) -> None:
         """Add a move to what was done."""
         last = self.moves[-1] if self.moves else None
-        if last and last.of and last.of == move.of and move.at_ns - last.at_ns < _DRAG_NS:
+        if last and last.of and last.of == move.of and move.at_ns - last.at_ns < DRAG_NS:
             self.moves.pop()
         self.moves = [*self.moves, move][-_MOVES_MAX:]
 
@@ -135,6 +134,11 @@ class Hand:
             steps += [f"    {_exact(at_ms * 1000, _TIMES)}: {_flow(changed)}  # {move.words}"] * bool(changed)
         lines += ["  at:", *steps] if steps else []
         return "\n".join(lines) + "\n"
+
+    @property
+    def saves(self) -> int:
+        """How many moves a file of them would have."""
+        return len(self._since_named())
 
     def _since_named(self) -> list[Move]:
         """Return the moves of sliders since a named condition; of those in one millisecond the last."""

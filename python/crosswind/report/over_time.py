@@ -14,7 +14,7 @@ import numpy as np
 from crosswind.analysis.queueing import STEP_NS
 from crosswind.analysis.summary import Summary, TrialSummary
 from crosswind.report.network_figures import place_of
-from crosswind.results.measurement import Measurement
+from crosswind.results.measurement import Change, Measurement
 from crosswind.results.reading import Results
 from crosswind.spec.network import Network
 from crosswind.spec.resolved import Resolved
@@ -154,12 +154,16 @@ def _course(
         _links(results, measurement, step_ns, steps, rates, name),
         {label: sorted(counts.items()) for label, counts in sorted(drops.items())},
         [(second(stall.at_ns), round(stall.length_ns / 1e9, 4)) for stall in measurement.host.stalls or []],
-        [
-            (second(change.at_ns), ", ".join(change.places) or change.condition)
-            for change in measurement.changes
-            if change.at_ns > begin
-        ],
+        [(second(change.at_ns), _words(change)) for change in measurement.changes_within],
     )
+
+
+def _words(change: Change) -> str:
+    """Return where the condition changed; after the begin of a trial, what is no timeline is a hand."""
+    if change.by == "timeline":
+        return ", ".join(change.places) or change.condition
+    where = ", ".join(place for place, elements in change.places.items() if elements)
+    return f"by hand: {where or change.condition}"
 
 
 def _cells(results: Results, trial: str, begin_ns: int, step_ns: int, steps: int) -> list[int]:

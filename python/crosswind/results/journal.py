@@ -21,7 +21,9 @@ from crosswind.errors import CrosswindError, Exit
 from crosswind.results.documents import RUN_AGAIN, Damaged, blaming
 from crosswind.results.rows import Metric, TrialRow, attempt_name
 
-StepName = Literal["planned", "started", "up", "prepared", "measured", "stored", "failed", "interrupted"]
+StepName = Literal[
+    "planned", "started", "up", "prepared", "measured", "moved", "stored", "failed", "interrupted"
+]
 # An attempt has one of these, as its last step.
 _ENDS = ("stored", "failed", "interrupted")
 
@@ -56,7 +58,8 @@ class JournalStep:
     Attributes:
         trial: the planned name.
         attempt: from 1; 0 for `planned`.
-        detail: JSON, `{}` where a step carries nothing.
+        detail: JSON, `{}` where a step carries nothing. `moved` has the `at_ns` and `words` of a move by
+            hand; it is written when the attempt ends.
     """
 
     at: str

@@ -6,5 +6,6 @@ the results. The only statistics here decide whether another block is needed.
 
 from crosswind.runner.outcome import RunOutcome
 from crosswind.runner.runs import resume, run
+from crosswind.runner.steering import Steering
 
-__all__ = ["RunOutcome", "resume", "run"]
+__all__ = ["RunOutcome", "Steering", "resume", "run"]

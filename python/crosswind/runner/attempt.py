@@ -11,6 +11,7 @@ from crosswind.plan import Trial
 from crosswind.results import (
     AlreadyEnded,
     Journal,
+    Measurement,
     Metric,
     ResultsFolder,
     TrialRow,
@@ -27,6 +28,7 @@ from crosswind.runner.disk import DiskFull, is_disk_full
 from crosswind.runner.interruption import Interrupted, Interruption
 from crosswind.runner.plausible import check_plausible
 from crosswind.runner.reason import reason_of
+from crosswind.runner.steering import Steering
 from crosswind.runner.trial import MeasuredTrial, run_trial
 from crosswind.spec import Resolved
 from crosswind.stream import Event, Stream, TrialReached
@@ -65,6 +67,7 @@ class Attempt:
         number: int,
         budgets: Budgets,
         stream: Stream[Event],
+        steering: Steering,
     ) -> None:
         self._resolved = resolved
         self._application = application
@@ -74,6 +77,7 @@ class Attempt:
         self._number = number
         self._budgets = budgets
         self._stream = stream
+        self._steering = steering
         self._name = attempt_name(trial.id, number)
         self._stops_the_run: CrosswindError | None = None
 
@@ -89,6 +93,7 @@ class Attempt:
         """
         self._began = datetime.now(UTC)
         self._began_s = time.monotonic()
+        self._steering.begin(self._name)
         try:
             self._step("started")
             with interruption.allowed():
@@ -103,11 +108,13 @@ class Attempt:
                     budgets=self._budgets,
                     on_step=self._step,
                     stream=self._stream,
+                    steering=self._steering,
                 )
             self._step("measured")
             metrics = self._store(measured)
             check_plausible(metrics, self._resolved.application.figures)
-            row = self._row("done", judge(measured.measurement))
+            row = self._row("done", self._judge(measured.measurement))
+            self._write_moves()
             self._journal.stored(self._trial.id, row, metrics)
             return row, metrics
         except AlreadyEnded:
@@ -119,6 +126,25 @@ class Attempt:
         """Raise the error that ended the attempt, if it ends the run too: a signal, or a full disk."""
         if self._stops_the_run is not None:
             raise self._stops_the_run
+
+    @property
+    def is_explored(self) -> bool:
+        """Whether a hand moved its network: however it ended, it says nothing about its condition."""
+        return bool(self._steering.moves)
+
+    def _judge(self, measurement: Measurement) -> Verdict:
+        """Return the verdict on a measurement; void where a hand moved the network."""
+        verdict = judge(measurement)
+        if not (explored := self._steering.explored(measurement.window.started_ns)):
+            return verdict
+        return Verdict("void", "; ".join(filter(None, (explored, verdict.reason))))
+
+    def _write_moves(self) -> None:
+        """Write what a hand moved: at the end, by the thread of the run, and of a drag its last value."""
+        for move in self._steering.moves:
+            self._journal.write(
+                self._trial.id, self._number, "moved", {"at_ns": move.at_ns, "words": move.words}
+            )
 
     def _store(self, measured: MeasuredTrial) -> list[Metric]:
         """Write the samples and monitors of the attempt; return its metrics."""
@@ -149,8 +175,11 @@ class Attempt:
             self._stops_the_run, status = error, "interrupted"
         elif is_disk_full(error):
             self._stops_the_run = DiskFull(self._folder.path, f"the results of {self._name}", error)
-        row = self._row(status, reason=reason_of(error))
+        explored = self._steering.explored()
+        reason = f"{explored}; then {reason_of(error)}" if explored else reason_of(error)
+        row = self._row(status, reason=reason)
         try:
+            self._write_moves()
             self._journal.failed(self._trial.id, row)
         except OperationalError as unwritten:
             full = DiskFull(self._folder.path, "the journal", unwritten)

@@ -21,6 +21,7 @@ from crosswind.results import Measurement
 from crosswind.results.buckets import credits_of
 from crosswind.results.documents import RESTORE, blaming
 from crosswind.results.durable import write_text
+from crosswind.runner.steering import Steering
 from crosswind.spec import FabricCondition, Resolved
 from crosswind.testbed import RunningFabric, TestbedError
 
@@ -86,12 +87,15 @@ class Budgets:
         return condition.model_copy(update={"held_bits": held}) if held else condition
 
     @contextmanager
-    def followed(self, condition: str, fabric: RunningFabric) -> Iterator[None]:
-        """Record the content of a condition's buckets when the block ends, also when it fails."""
+    def followed(self, condition: str, fabric: RunningFabric, steering: Steering) -> Iterator[None]:
+        """Record the content of a condition's buckets when the block ends, also when it fails.
+
+        A hand that moves the network takes the buckets away, so then the content from before remains.
+        """
         try:
             yield
         finally:
-            if self._path is not None:
+            if self._path is not None and not steering.moves:
                 # An agent that is gone reports nothing, and the content from before remains.
                 with suppress(TestbedError):
                     self._record(condition, fabric.read())

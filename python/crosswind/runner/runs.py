@@ -19,6 +19,7 @@ from crosswind.runner.notes import machine_notes
 from crosswind.runner.outcome import RunOutcome
 from crosswind.runner.preflight import application_of, preflight
 from crosswind.runner.sitting import Report, Sitting
+from crosswind.runner.steering import Steering
 from crosswind.spec import Resolved, load_experiment, resolve
 from crosswind.spec.read_file import read_file
 from crosswind.stream import Event, Note, RunEnded, Stream
@@ -41,6 +42,7 @@ def run(
     *,
     report: Report,
     keep_going: bool = False,
+    steering: Steering | None = None,
 ) -> RunOutcome:
     """Run a resolved experiment from its first trial to its last.
 
@@ -53,6 +55,7 @@ def run(
         report: writes a report of what is known so far; called between two trials.
         bounds: what the machine may do besides when this begins.
         keep_going: go on although all trials of the first block failed for the same reason.
+        steering: what may change the network of the trial that runs; nothing does when absent.
     Raises: CrosswindError: the machine cannot run it, or is too busy; nothing was started, and no folder
         made.
     """
@@ -77,7 +80,14 @@ def run(
         with folder.journal() as journal:
             journal.plan(planned_row(trial, resolved) for trial in planned(resolved))
             sitting = Sitting(
-                resolved, application, folder, journal, stream, report=report, keep_going=keep_going
+                resolved,
+                application,
+                folder,
+                journal,
+                stream,
+                steering or Steering(stream),
+                report=report,
+                keep_going=keep_going,
             )
             outcome = sitting.execute()
         _write_after(folder, resolved, application, hello, source_folder, since)
@@ -92,13 +102,14 @@ def resume(
     *,
     report: Report,
     keep_going: bool = False,
+    steering: Steering | None = None,
 ) -> RunOutcome:
     """Continue a run: trials that are stored and not void stay, all others are run.
 
     Args:
         stream, report: as in `run`.
         bounds: what the machine may do besides when this begins; those not given are as when the run began.
-        keep_going: as in `run`.
+        keep_going, steering: as in `run`.
     Raises:
         FolderInUse: another process is running this run.
         ExperimentChanged: experiment.yaml resolves to something else than when the run started.
@@ -108,7 +119,7 @@ def resume(
     since = end_facts.look()
     folder = ResultsFolder.open(path)
     with folder.writing():
-        outcome = _continued(folder, stream, report, bounds, since, keep_going)
+        outcome = _continued(folder, stream, steering or Steering(stream), report, bounds, since, keep_going)
     _publish_end(outcome, stream)
     return outcome
 
@@ -116,6 +127,7 @@ def resume(
 def _continued(
     folder: ResultsFolder,
     stream: Stream[Event],
+    steering: Steering,
     report: Report,
     bounds: Bounds,
     since: end_facts.InterfaceBytes,
@@ -155,7 +167,7 @@ def _continued(
             journal.plan(planned_row(trial, resolved) for trial in planned(resolved))
         journal.record_interruptions()
         sitting = Sitting(
-            resolved, application, folder, journal, stream, report=report, keep_going=keep_going
+            resolved, application, folder, journal, stream, steering, report=report, keep_going=keep_going
         )
         outcome = sitting.execute()
     _write_after(folder, resolved, application, hello, folder.path, since)

@@ -24,6 +24,7 @@ from crosswind.runner.interruption import Interrupted, Interruption
 from crosswind.runner.outcome import RunOutcome, judge_run
 from crosswind.runner.reason import exception_text, same_reason
 from crosswind.runner.so_far import Known
+from crosswind.runner.steering import Steering
 from crosswind.runner.trial import prepare_application
 from crosswind.spec import Resolved
 from crosswind.stream import Event, Note, RunBegun, Stream, TrialBegun, TrialEnded
@@ -52,6 +53,7 @@ class Sitting:
         folder: ResultsFolder,
         journal: Journal,
         stream: Stream[Event],
+        steering: Steering,
         *,
         report: Report,
         keep_going: bool,
@@ -62,12 +64,16 @@ class Sitting:
         self._folder = folder
         self._journal = journal
         self._stream = stream
+        self._steering = steering
         self._report = report
         self._reports_s = 0.0
         self._known = Known(resolved, journal, folder.path)
         self._limits = resolved.trials.limits
         self._interruption = Interruption()
-        self._tries: Counter[str] = Counter()  # Attempts of this sitting, by planned trial.
+        # Attempts of this sitting, by planned trial. Those that a hand explored are none: they do not show
+        # that the machine is disturbed, or that a condition fails.
+        self._tries: Counter[str] = Counter()
+        self._explored: set[str] = set()  # names of attempts
         self._budgets = Budgets.of(resolved, folder.path)
         self._durations_s: list[float] = []  # Of trials, with the rest before them.
         self._started_s = time.monotonic()
@@ -210,6 +216,7 @@ class Sitting:
     def _is_open(self, planned_name: str, attempts: list[TrialRow]) -> bool:
         if any(row.satisfies for row in attempts):
             return False
+        attempts = [row for row in attempts if row.trial not in self._explored]
         tries = self._tries[planned_name]
         was_void = bool(attempts) and attempts[-1].fidelity == "void"
         return tries == 0 or (was_void and tries < ATTEMPTS_MAX)
@@ -224,7 +231,6 @@ class Sitting:
         """
         number = 1 + len(self._journal.attempts()[trial.id])
         self._publish_trial(trial, number)
-        self._tries[trial.id] += 1
         attempt = Attempt(
             self._resolved,
             self._application,
@@ -234,9 +240,14 @@ class Sitting:
             number,
             self._budgets,
             self._stream,
+            self._steering,
         )
         row, metrics = attempt.run(work, self._interruption)
         assert row.status != "pending"
+        if attempt.is_explored:
+            self._explored.add(row.trial)
+        else:
+            self._tries[trial.id] += 1
         self._stream.publish(
             TrialEnded(
                 trial=row.trial,
@@ -247,6 +258,7 @@ class Sitting:
                 reason=row.reason,
                 fidelity=row.fidelity,
                 fidelity_reason=row.fidelity_reason,
+                explored=attempt.is_explored,
                 duration_s=row.duration_s,
                 figures=figures_of(self._resolved.application.figures, metrics),
             )
@@ -256,6 +268,8 @@ class Sitting:
         self._write_tables()
         self._stream.publish(self._known.so_far(self._open_trials()))
         attempt.raise_if_it_stops_the_run()
+        if attempt.is_explored:
+            return
         if row.status == "failed" and self._limits.failed == "stop":
             raise _Stopped("limits: stopped after a failed trial, as `failed: stop` says")
         if row.status == "failed" and not self._keep_going:
@@ -318,7 +332,7 @@ class Sitting:
             rest_s = self._budgets.rest_s(trial.condition)
             if rest_s:
                 self._note(f"rest of {rest_s:.1f} s, until the budgets are refilled")
-        elif not self._tries:
+        elif not (self._tries or self._explored):
             rest_s = 0.0  # There is no rest before the first trial.
         with self._interruption.allowed():
             time.sleep(rest_s)

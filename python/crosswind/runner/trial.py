@@ -17,6 +17,7 @@ from crosswind.runner.budgets import Budgets
 from crosswind.runner.interference import real_noise
 from crosswind.runner.limits import check_limits, within_limits
 from crosswind.runner.reason import exception_text
+from crosswind.runner.steering import Steering
 from crosswind.spec import FabricCondition, Resolved, fabric_of, limits_of, real_interference
 from crosswind.spec.network import STAR_SWITCH, star_links
 from crosswind.stream import Event, Step, Stream
@@ -49,6 +50,7 @@ def run_trial(
     budgets: Budgets,
     on_step: Callable[[StepName], None],
     stream: Stream[Event],
+    steering: Steering,
 ) -> MeasuredTrial:
     """Run one attempt and return its result; everything else is undone, also after an error.
 
@@ -62,6 +64,7 @@ def run_trial(
         budgets: the content of the condition's credit buckets; what the trial leaves is recorded there.
         on_step: called with `up` and `prepared` when these are reached.
         stream: gets the agent's steps, if somebody reads them now: they cost its packet thread some time.
+        steering: may change the network from the trial's condition on, until it is measured.
     Raises: TestbedError: something did not work; the text is the reason of the failed trial.
     """
     spec = fabric_of(resolved, trial.condition, trial.seed, auto_domains_here(resolved))
@@ -71,7 +74,7 @@ def run_trial(
     with (
         Agent() as agent,
         RunningFabric(agent, spec, logs, files, limits) as fabric,
-        budgets.followed(trial.condition, fabric),
+        budgets.followed(trial.condition, fabric, steering),
         within_limits(fabric),
     ):
         on_step("up")
@@ -80,8 +83,11 @@ def run_trial(
         stage = Stage(fabric, work.fresh("trial", *fabric.application_account), trial.seed, named)
         application.start(stage)
         on_step("prepared")
-        fabric.set(budgets.applied(condition))
-        with real_noise(fabric, noise_entries, trial.seed, stage.folder) as noise:
+        applied_ns = fabric.set(budgets.applied(condition))
+        with (
+            steering.opened(fabric, trial.condition, applied_ns),
+            real_noise(fabric, noise_entries, trial.seed, stage.folder) as noise,
+        ):
             load = application.load(stage)
             began_s = time.monotonic()
             load.await_measured_phase()

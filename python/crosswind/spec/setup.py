@@ -6,9 +6,10 @@ works as well: its topology, scale and conditions are used, and the first condit
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from pydantic import Field, JsonValue, TypeAdapter
 
@@ -122,12 +123,15 @@ def carried_out(condition: ResolvedCondition) -> ResolvedCondition:
     return condition
 
 
-def load_setup(source: Source) -> Setup:
+def load_setup(source: Source, kept: Mapping[str, Path] = MappingProxyType({})) -> Setup:
     """Read a file that has a topology.
+
+    Args:
+        kept: copies of files that it names, where the files are no longer beside it.
 
     Raises: SpecErrors: all errors of the file, each with its place.
     """
-    return setup_of(read_document(source))
+    return setup_of(read_document(source, kept))
 
 
 def setup_of(document: Document) -> Setup:

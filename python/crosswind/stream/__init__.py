@@ -16,6 +16,7 @@ from crosswind.stream.events import (
     Step,
     TrialBegun,
     TrialEnded,
+    TrialMoved,
     TrialReached,
 )
 from crosswind.stream.stream import Stream, Subscription
@@ -38,5 +39,6 @@ __all__ = [
     "Subscription",
     "TrialBegun",
     "TrialEnded",
+    "TrialMoved",
     "TrialReached",
 ]

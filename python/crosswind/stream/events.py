@@ -159,6 +159,20 @@ class TrialReached(Event):
     step: Literal["up", "prepared", "measured"]
 
 
+class TrialMoved(Event):
+    """A hand moved the network of the trial that runs, so this attempt counts for nothing.
+
+    Attributes:
+        at_ns: when it became active, on CLOCK_MONOTONIC.
+        words: what was moved; of a slider that is dragged the first value.
+    """
+
+    event: Literal["trial-moved"] = "trial-moved"
+    trial: str
+    at_ns: int
+    words: str
+
+
 class FigureOfTrial(_Part):
     """A figure of one trial, with its name in words."""
 
@@ -174,6 +188,7 @@ class TrialEnded(Event):
         trial: the name of the attempt.
         reason: why it failed or was interrupted.
         fidelity_reason: why it is not faithful.
+        explored: whether a hand moved its network: it is made again, however it ended.
         figures: those that the experiment shows; none of a failed attempt.
     """
 
@@ -186,6 +201,7 @@ class TrialEnded(Event):
     reason: str | None
     fidelity: Literal["faithful", "degraded", "void"] | None
     fidelity_reason: str | None
+    explored: bool = False
     duration_s: float | None
     figures: tuple[FigureOfTrial, ...]
 

@@ -44,8 +44,9 @@ class OfRun:
 
     def _end(self, event: TrialEnded) -> None:
         self._trial = None
-        # A void attempt is made again.
-        self._ended += event.status == "failed" or (event.status == "done" and event.fidelity != "void")
+        # A void attempt is made again, and one that a hand explored.
+        counts = event.status == "failed" or (event.status == "done" and event.fidelity != "void")
+        self._ended += counts and not event.explored
         self._attempts[event.condition, event.status, event.fidelity or ""] += 1
         for figure in event.figures:
             value, unit = _in_base_unit(figure.value, figure.unit)

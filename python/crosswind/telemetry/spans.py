@@ -152,10 +152,13 @@ class _AttemptSpans:
 
 
 def _by_attempt(steps: Sequence[JournalStep]) -> dict[str, list[JournalStep]]:
-    """Return the steps of every attempt in order, by its name; the first is `started`."""
+    """Return the steps of every attempt in order, by its name; the first is `started`.
+
+    Moves by hand end no part of an attempt.
+    """
     found: dict[str, list[JournalStep]] = {}
     for step in steps:
-        if step.step != "planned":
+        if step.step not in ("planned", "moved"):
             found.setdefault(attempt_name(step.trial, step.attempt), []).append(step)
     return found
 

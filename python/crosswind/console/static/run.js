@@ -1,6 +1,7 @@
 // The page of a run: how far it is, what it knows of each condition, and the network of the trial that runs.
 
 import { lines } from "./api.js";
+import { Hand } from "./hand.js";
 import { LiveView } from "./live.js";
 import { Model } from "./model.js";
 import * as text from "./text.js";
@@ -17,17 +18,22 @@ export async function run(page) {
 }
 
 class Run {
-  constructor({ network, active, name, summary }) {
+  constructor({ network, active, name, summary, hand }) {
     this.model = new Model(network, active);
     at("run-name").textContent = name;
     at("summary").textContent = summary;
-    this.live = new LiveView(this.model, () => (at("active").textContent = this.model.condition.name));
+    this.live = new LiveView(this.model, () => this.#changed());
+    this.hand = new Hand(this.live, hand);
+    at("steer").addEventListener("change", () => this.#steer());
+    this.#steer();
     this.live.view.show();
+    this.#changed();
     this.before = new Map();
     this.kinds = {
       "run-begun": (event) => this.#begun(event),
       "trial-begun": (event) => this.#trialBegun(event),
-      "trial-reached": ({ step }) => (at("doing").textContent = REACHED[step]),
+      "trial-reached": ({ step }) => this.#reached(step),
+      "trial-moved": () => this.#moved(),
       "trial-ended": (event) => this.#trialEnded(event),
       "so-far": (event) => this.#soFar(event),
       note: (event) => this.#note(event.text),
@@ -38,6 +44,36 @@ class Run {
   take(event) {
     this.live.take(event);
     this.kinds[event.event]?.(event);
+  }
+
+  #changed() {
+    at("active").textContent = this.model.condition.name;
+    this.hand.active();
+  }
+
+  /** What moves the network is shown where the user wants it, and works while the load of a trial runs. */
+  #steer() {
+    for (const part of document.querySelectorAll(".hand")) part.hidden = !at("steer").checked;
+    for (const part of document.querySelectorAll("fieldset")) part.disabled = !this.isOpen;
+    const again = this.each_s ? `, which takes about ${text.duration(this.each_s)}` : "";
+    at("cost").textContent = this.wasMoved
+      ? "This attempt was moved: it is void, and the trial is tried again."
+      : `The first move makes the attempt that runs void. Its trial is tried again${again}.${this.isOpen ? "" : " You can move it while its load runs."}`;
+  }
+
+  #open(isOpen) {
+    this.isOpen = isOpen;
+    this.#steer();
+  }
+
+  #reached(step) {
+    at("doing").textContent = REACHED[step];
+    this.#open(step === "prepared");
+  }
+
+  #moved() {
+    this.wasMoved = true;
+    this.#steer();
   }
 
   #begun({ trials, ended, baseline, folder }) {
@@ -53,11 +89,15 @@ class Run {
 
   #trialBegun({ trial, attempt, condition, ended, trials, left_s }) {
     this.#progress(ended, trials, left_s);
+    this.each_s = left_s === null ? null : left_s / Math.max(1, trials - ended);
+    this.wasMoved = false;
+    this.#open(false);
     at("now").textContent = `${trial}: ${condition}${attempt > 1 ? `, attempt ${attempt}` : ""}`;
     at("doing").textContent = "the network comes up";
   }
 
   #trialEnded({ trial, condition, status, reason, fidelity, fidelity_reason, figures }) {
+    this.#open(false);
     const how = status === "done" ? text.figures(figures) : `${status}: ${reason}`;
     const mark = made("span", { className: `mark ${fidelity ?? status}`, text: fidelity ?? status });
     const item = made("li", {}, made("strong", { text: condition }), mark, made("small", { text: `${trial} · ${how}` }));

@@ -29,8 +29,9 @@ export const figures = (found) => found.map(({ name, value, unit }) => `${name} 
 export const seconds = (s) => `${s.toFixed(1)} s`;
 export const perSecond = (number) => (number ? `${+number.toPrecision(3)}/s` : "0");
 
-/** The time left, in one unit. */
-export function left(s) {
-  if (s < 90) return `${Math.max(1, Math.round(s))} s left`;
-  return s < 5400 ? `${Math.round(s / 60)} min left` : `${(s / 3600).toFixed(1)} h left`;
+/** A time that is estimated, in one unit. */
+export function duration(s) {
+  if (s < 90) return `${Math.max(1, Math.round(s))} s`;
+  return s < 5400 ? `${Math.round(s / 60)} min` : `${(s / 3600).toFixed(1)} h`;
 }
+export const left = (s) => `${duration(s)} left`;

@@ -6,7 +6,13 @@ in tables beside it.
 
 from crosswind.results.measurement.elements import Amount, BucketContent, ElementCounts, PacketCounts
 from crosswind.results.measurement.emulation import Conservation, EmulatorHost, Ledger, Span, Window
-from crosswind.results.measurement.measurement import Change, LoadConnection, Measurement, StoredLoad
+from crosswind.results.measurement.measurement import (
+    DRAG_NS,
+    Change,
+    LoadConnection,
+    Measurement,
+    StoredLoad,
+)
 from crosswind.results.measurement.monitored import Histogram, Monitored, Trend
 from crosswind.results.measurement.nodes import CpusLimit, MemoryLimit, NodeUsage
 from crosswind.results.measurement.rates import DrivenLink, InterferenceSource, RateStep
@@ -21,6 +27,7 @@ from crosswind.results.measurement.tables import (
 from crosswind.results.measurement.written import CaptureState, RecordingState
 
 __all__ = [
+    "DRAG_NS",
     "Amount",
     "BucketContent",
     "CaptureState",

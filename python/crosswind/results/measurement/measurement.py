@@ -13,6 +13,9 @@ from crosswind.results.measurement.tables import DropRow, HeldRow, RecordedRows,
 from crosswind.results.measurement.written import CaptureState, RecordingState
 from crosswind.results.part import StoredPart
 
+# Changes by hand that follow each other within this time are one move, of a slider that is dragged.
+DRAG_NS = 1_000_000_000
+
 
 class Change(StoredPart):
     """A condition, or a step of its timeline, that was applied.
@@ -81,6 +84,19 @@ class Measurement(StoredPart):
     retransmissions: RecordedRows[RetransmissionRow] = RecordedRows[RetransmissionRow]()
     held_acknowledgements: RecordedRows[HeldRow] = RecordedRows[HeldRow]()
     load: StoredLoad = StoredLoad()
+
+    @property
+    def changes_within(self) -> list[Change]:
+        """The changes within the window; of those that one move by hand made, the last."""
+        found: list[Change] = []
+        for change in self.changes:
+            if change.at_ns <= self.window.started_ns:
+                continue
+            last = found[-1] if found else None
+            if last and last.by == change.by == "set" and change.at_ns - last.at_ns < DRAG_NS:
+                found.pop()
+            found.append(change)
+        return found
 
     @property
     def retransmitted(self) -> int:
