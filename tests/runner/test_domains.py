@@ -16,7 +16,7 @@ from crosswind.runner.budgets import Budgets
 from crosswind.runner.preflight import application_of
 from crosswind.spec import FabricSpec, Resolved, load_experiment, resolve
 from crosswind.stream import Event, Stream
-from crosswind.testbed import FabricFiles, Hello, WorkFolder
+from crosswind.testbed import FabricFiles, Hello, ThisMachine, WorkFolder, testbed
 
 
 class Asked(Exception):
@@ -37,8 +37,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], F
 
     for module in (trial, machine):
         monkeypatch.setattr(module, "auto_domains_here", lambda _: 4)
-    monkeypatch.setattr(trial, "Agent", nullcontext)
-    monkeypatch.setattr(trial, "RunningFabric", refuse)
+    monkeypatch.setattr(testbed, "Agent", nullcontext)
+    monkeypatch.setattr(testbed, "RunningFabric", refuse)
 
     def spec_of(act: Callable[[], object]) -> FabricSpec:
         with pytest.raises(Asked) as caught:
@@ -64,6 +64,7 @@ def test_a_trial_has_the_domains_that_are_declared_or_that_the_machine_can_spare
                 found,
                 first,
                 application,
+                ThisMachine(),
                 work=work,
                 logs=tmp_path,
                 files=FabricFiles(),

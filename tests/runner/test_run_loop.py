@@ -41,6 +41,7 @@ class PlayedAttempt:
         self,
         resolved: Any,
         application: Any,
+        testbed: Any,
         folder: Any,
         journal: Journal,
         trial: Trial,

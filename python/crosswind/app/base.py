@@ -11,7 +11,7 @@ from crosswind.app.requirements import Requirement
 from crosswind.app.written import Facts
 from crosswind.results.rows import Metric
 from crosswind.spec.declared import DeclaredApplication
-from crosswind.testbed.fabric import Process, RunningFabric
+from crosswind.testbed.fabric import Fabric, Process
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Stage:
     end. `files` are copies of the files that the parameters name, by those names.
     """
 
-    fabric: RunningFabric
+    fabric: Fabric
     folder: Path
     seed: int
     files: Mapping[str, Path] = field(default_factory=dict)

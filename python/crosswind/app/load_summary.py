@@ -1,7 +1,9 @@
 """The summary that `crosswind-load` writes of single operations (docs/reference/contracts.md, section 4)."""
 
+from typing import Self
+
 from crosswind.app.written import Facts
-from crosswind.results.measurement import LoadConnection
+from crosswind.results.measurement import ClockLine, LoadConnection
 
 
 class LoadSummary(Facts):
@@ -23,3 +25,8 @@ class LoadSummary(Facts):
     not_started: int
     ended_by: str
     connections: list[LoadConnection]
+
+    def on_clock(self, clock: ClockLine) -> Self:
+        return self.model_copy(
+            update={"started_ns": clock.here(self.started_ns), "finished_ns": clock.here(self.finished_ns)}
+        )

@@ -1,7 +1,10 @@
 """What programs write as JSON, with types: summaries, reports, results of a load."""
 
+from typing import Self
+
 from pydantic import JsonValue
 
+from crosswind.results.measurement import ClockLine
 from crosswind.spec.resolved.part import ResolvedPart
 
 
@@ -25,3 +28,7 @@ class Facts(WrittenPart):
     tool: str | None = None
     version: str | None = None
     parameters: dict[str, JsonValue]
+
+    def on_clock(self, clock: ClockLine) -> Self:
+        """Return the same with its instants on the clock that `clock` is compared with."""
+        return self

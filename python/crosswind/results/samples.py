@@ -18,6 +18,7 @@ import numpy as np
 from crosswind.errors import CrosswindError, Exit
 from crosswind.results.disturbances import Disturbances
 from crosswind.results.durable import replacing
+from crosswind.results.measurement import SAME_CLOCK, ClockLine
 from crosswind.results.query import copy_to_parquet, literal, query
 from crosswind.results.ranged import MeasuredOperations
 from crosswind.results.rows import Metric
@@ -59,6 +60,7 @@ def store_samples(
     folder: Path,
     parameters: Mapping[str, object],
     disturbed: Disturbances,
+    clock: ClockLine = SAME_CLOCK,
 ) -> list[Metric]:
     """Write samples/<trial>.parquet durably and return the metrics of its measured operations.
 
@@ -69,6 +71,8 @@ def store_samples(
         folder: the folder of samples.
         parameters: of the load generator; an open loop has a `rate`.
         disturbed: what the machine did; it gives the metrics their ranges.
+        clock: of the node's machine, on which the samples' instants are; those stored are on the clock of the
+            measurement.
     Raises: NoSamples: no measured operation succeeded.
     """
     path = folder / f"{trial}.parquet"
@@ -76,7 +80,7 @@ def store_samples(
         connection.execute("CREATE TABLE header (trial VARCHAR, node VARCHAR)")
         connection.execute("INSERT INTO header VALUES (?, ?)", [trial, node])
         connection.execute(
-            "CREATE TABLE samples AS SELECT header.*, csv.* FROM header, "
+            f"CREATE TABLE samples AS SELECT header.*, csv.* {_on_clock(clock)} FROM header, "
             f"read_csv({literal(csv)}, header = true, auto_detect = false, columns = {_COLUMNS}) AS csv"
         )
         open_loop = parameters.get("rate") is not None
@@ -90,6 +94,20 @@ def store_samples(
                 temporary,
             )
     return metrics
+
+
+def _on_clock(clock: ClockLine) -> str:
+    """Return the end of a SELECT that translates the instants of `csv`."""
+    if clock == SAME_CLOCK:
+        return ""
+
+    def here(column: str) -> str:
+        since = f"({column} - {clock.there_ns})"
+        # The product does not fit into 64 bits.
+        gained = f"CAST({since}::HUGEINT * {clock.gained_ns} // {clock.over_ns + clock.gained_ns} AS BIGINT)"
+        return f"{clock.here_ns} + {since} - {gained} AS {column}"
+
+    return f"REPLACE ({', '.join(here(column) for column in ('intended_ns', 'started_ns', 'finished_ns'))})"
 
 
 def _metrics(connection: duckdb.DuckDBPyConnection, node: str, open_loop: bool) -> list[Metric]:

@@ -32,7 +32,7 @@ from crosswind.runner.steering import Steering
 from crosswind.runner.trial import MeasuredTrial, run_trial
 from crosswind.spec import Resolved
 from crosswind.stream import Event, Stream, TrialReached
-from crosswind.testbed import FabricFiles, WorkFolder
+from crosswind.testbed import FabricFiles, Testbed, WorkFolder
 
 
 def planned_row(trial: Trial, resolved: Resolved) -> TrialRow:
@@ -61,6 +61,7 @@ class Attempt:
         self,
         resolved: Resolved,
         application: Application,
+        testbed: Testbed,
         folder: ResultsFolder,
         journal: Journal,
         trial: Trial,
@@ -71,6 +72,7 @@ class Attempt:
     ) -> None:
         self._resolved = resolved
         self._application = application
+        self._testbed = testbed
         self._folder = folder
         self._journal = journal
         self._trial = trial
@@ -101,6 +103,7 @@ class Attempt:
                     self._resolved,
                     self._trial,
                     self._application,
+                    self._testbed,
                     work=work,
                     logs=self._folder.path / "logs" / self._name,
                     files=self._files(),
@@ -158,9 +161,11 @@ class Attempt:
                 self._folder.path / "samples",
                 outcome.facts.parameters,
                 disturbed,
+                measured.clock,
             )
+        facts = outcome.facts.on_clock(measured.clock)
         metrics += store_monitors(
-            measured.measurement, outcome.facts.as_json(), self._name, self._folder.path / "monitors"
+            measured.measurement, facts.as_json(), self._name, self._folder.path / "monitors"
         )
         return metrics
 

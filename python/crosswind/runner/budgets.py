@@ -23,7 +23,7 @@ from crosswind.results.documents import RESTORE, blaming
 from crosswind.results.durable import write_text
 from crosswind.runner.steering import Steering
 from crosswind.spec import FabricCondition, Resolved
-from crosswind.testbed import RunningFabric, TestbedError
+from crosswind.testbed import Fabric, TestbedError
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Budgets:
         return condition.model_copy(update={"held_bits": held}) if held else condition
 
     @contextmanager
-    def followed(self, condition: str, fabric: RunningFabric, steering: Steering) -> Iterator[None]:
+    def followed(self, condition: str, fabric: Fabric, steering: Steering) -> Iterator[None]:
         """Record the content of a condition's buckets when the block ends, also when it fails.
 
         A hand that moves the network takes the buckets away, so then the content from before remains.

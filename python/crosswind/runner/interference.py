@@ -19,7 +19,7 @@ from crosswind.results.measurement import InterferenceSource, RateStep
 from crosswind.spec import ResolvedInterference, neighbours
 from crosswind.spec.resolved import ConstantRate
 from crosswind.testbed.errors import NotHere, TestbedError
-from crosswind.testbed.fabric import Process, RunningFabric
+from crosswind.testbed.fabric import Fabric, Process
 
 # TCP over IPv4 with timestamps: 20 + 20 + 12 bytes of each packet are headers, which iperf3 does not count.
 HEADER_BYTES = 52
@@ -49,7 +49,7 @@ def check_iperf3(entries: Sequence[ResolvedInterference]) -> None:
 
 @contextmanager
 def real_noise(
-    fabric: RunningFabric, entries: Sequence[ResolvedInterference], seed: int, folder: Path
+    fabric: Fabric, entries: Sequence[ResolvedInterference], seed: int, folder: Path
 ) -> Iterator[list[InterferenceSource]]:
     """Run iperf3 between the neighbours while the block runs.
 
@@ -86,7 +86,7 @@ def draws(entry: ResolvedInterference, seed: int) -> Iterator[int]:
 class _Pair:
     """A server, and one client after another, in both directions at once."""
 
-    def __init__(self, fabric: RunningFabric, entry: ResolvedInterference, seed: int, folder: Path) -> None:
+    def __init__(self, fabric: Fabric, entry: ResolvedInterference, seed: int, folder: Path) -> None:
         self._fabric, self._entry, self._folder = fabric, entry, folder
         self._seed = seed
         self._client_node, self._server_node = neighbours(entry)
@@ -177,4 +177,4 @@ class _Pair:
         )
 
     def _note(self, rate_bps: int | None) -> None:
-        self._draws.append(RateStep(time.monotonic_ns(), rate_bps))
+        self._draws.append(RateStep(self._fabric.now_ns(), rate_bps))

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from crosswind.results import Measurement
 from crosswind.results.measurement import CpusLimit, MemoryLimit, NodeUsage
-from crosswind.testbed import RunningFabric, TestbedError
+from crosswind.testbed import Fabric, TestbedError
 
 # CPU time that only the runner checks is counted in ticks of 10 ms, at the start and at the end.
 TICKS_NS = 20_000_000
@@ -25,7 +25,7 @@ def check_limits(measurement: Measurement) -> None:
 
 
 @contextmanager
-def within_limits(fabric: RunningFabric) -> Iterator[None]:
+def within_limits(fabric: Fabric) -> Iterator[None]:
     """Name a limit as the cause when something in the block fails because of it."""
     try:
         yield

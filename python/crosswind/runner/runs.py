@@ -20,6 +20,7 @@ from crosswind.runner.outcome import RunOutcome
 from crosswind.runner.preflight import application_of, preflight
 from crosswind.runner.sitting import Report, Sitting
 from crosswind.runner.steering import Steering
+from crosswind.runner.testbed import testbed_of
 from crosswind.spec import Resolved, load_experiment, resolve
 from crosswind.spec.read_file import read_file
 from crosswind.stream import Event, Note, RunEnded, Stream
@@ -82,6 +83,7 @@ def run(
             sitting = Sitting(
                 resolved,
                 application,
+                testbed_of(resolved),
                 folder,
                 journal,
                 stream,
@@ -167,7 +169,15 @@ def _continued(
             journal.plan(planned_row(trial, resolved) for trial in planned(resolved))
         journal.record_interruptions()
         sitting = Sitting(
-            resolved, application, folder, journal, stream, steering, report=report, keep_going=keep_going
+            resolved,
+            application,
+            testbed_of(resolved),
+            folder,
+            journal,
+            stream,
+            steering,
+            report=report,
+            keep_going=keep_going,
         )
         outcome = sitting.execute()
     _write_after(folder, resolved, application, hello, folder.path, since)

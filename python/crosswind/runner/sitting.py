@@ -28,7 +28,7 @@ from crosswind.runner.steering import Steering
 from crosswind.runner.trial import prepare_application
 from crosswind.spec import Resolved
 from crosswind.stream import Event, Note, RunBegun, Stream, TrialBegun, TrialEnded
-from crosswind.testbed import TestbedError, WorkFolder
+from crosswind.testbed import Testbed, TestbedError, WorkFolder
 
 # A void trial shows that the machine was disturbed; after three in a row it is likely to stay so.
 ATTEMPTS_MAX = 3
@@ -50,6 +50,7 @@ class Sitting:
         self,
         resolved: Resolved,
         application: Application,
+        testbed: Testbed,
         folder: ResultsFolder,
         journal: Journal,
         stream: Stream[Event],
@@ -61,6 +62,7 @@ class Sitting:
         self._keep_going = keep_going
         self._resolved = resolved
         self._application = application
+        self._testbed = testbed
         self._folder = folder
         self._journal = journal
         self._stream = stream
@@ -81,7 +83,7 @@ class Sitting:
     def execute(self) -> RunOutcome:
         """Run the trials and return the outcome of the run; every trial that ended is in the tables."""
         stopped = None
-        with self._interruption.handling(), WorkFolder() as work:
+        with self._interruption.handling(), WorkFolder() as work, self._testbed:
             try:
                 self._publish_begin()
                 self._write_tables()
@@ -234,6 +236,7 @@ class Sitting:
         attempt = Attempt(
             self._resolved,
             self._application,
+            self._testbed,
             self._folder,
             self._journal,
             trial,

@@ -14,7 +14,7 @@ from crosswind.errors import CrosswindError
 from crosswind.results.measurement import DRAG_NS
 from crosswind.spec import FabricCondition
 from crosswind.stream import Event, Stream, TrialMoved
-from crosswind.testbed import RunningFabric
+from crosswind.testbed import Fabric
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Steering:
         self._stream = stream
         self._lock = threading.Lock()
         self._attempt = ""
-        self._fabric: RunningFabric | None = None
+        self._fabric: Fabric | None = None
         self._trial: OpenTrial | None = None
         self._moves: list[HandMove] = []
 
@@ -72,7 +72,7 @@ class Steering:
             self._attempt, self._moves = attempt, []
 
     @contextmanager
-    def opened(self, fabric: RunningFabric, condition: str, at_ns: int) -> Iterator[None]:
+    def opened(self, fabric: Fabric, condition: str, at_ns: int) -> Iterator[None]:
         """Let moves change a network while the block runs.
 
         Args:

@@ -13,6 +13,7 @@ from crosswind.errors import CrosswindError
 from crosswind.plan import Trial
 from crosswind.results import Measurement
 from crosswind.results.journal import StepName
+from crosswind.results.measurement import ClockLine
 from crosswind.runner.budgets import Budgets
 from crosswind.runner.interference import real_noise
 from crosswind.runner.limits import check_limits, within_limits
@@ -21,7 +22,7 @@ from crosswind.runner.steering import Steering
 from crosswind.spec import FabricCondition, Resolved, fabric_of, limits_of, real_interference
 from crosswind.spec.network import STAR_SWITCH, star_links
 from crosswind.stream import Event, Step, Stream
-from crosswind.testbed import Agent, Ended, FabricFiles, RunningFabric, TestbedError, WorkFolder
+from crosswind.testbed import Ended, FabricFiles, Testbed, TestbedError, ThisMachine, WorkFolder
 from crosswind.testbed.replies import Down
 
 EMPTY_CONDITION = FabricCondition(name="none", places={}, interference=[], timeline=[])
@@ -31,17 +32,25 @@ LATE_REPORT_S = 0.5
 
 @dataclass(frozen=True)
 class MeasuredTrial:
-    """The result of a trial; `outcome.operations` is a file in the work folder."""
+    """The result of a trial.
+
+    Attributes:
+        outcome: its `operations` is a file in the work folder.
+        node: that measured.
+        clock: of that node's machine, against the clock of the measurement.
+    """
 
     measurement: Measurement
     outcome: LoadOutcome
     node: str
+    clock: ClockLine
 
 
 def run_trial(
     resolved: Resolved,
     trial: Trial,
     application: Application,
+    testbed: Testbed,
     *,
     work: WorkFolder,
     logs: Path,
@@ -58,6 +67,7 @@ def run_trial(
     start-up is not measured, and readiness must not depend on the network.
 
     Args:
+        testbed: where its fabric comes up.
         logs: folder for the outputs of this attempt's processes.
         files: the recording and the capture to make of it.
         named: copies of the files that the experiment names, by their names in it.
@@ -72,14 +82,13 @@ def run_trial(
     noise_entries = real_interference(resolved, trial.condition)
     limits = limits_of(resolved)
     with (
-        Agent() as agent,
-        RunningFabric(agent, spec, logs, files, limits) as fabric,
+        testbed.fabric(spec, logs, files, limits) as fabric,
         budgets.followed(trial.condition, fabric, steering),
         within_limits(fabric),
     ):
         on_step("up")
         if stream.wants(Step):
-            agent.watch(stream.publish)
+            fabric.watch(stream.publish)
         stage = Stage(fabric, work.fresh("trial", *fabric.application_account), trial.seed, named)
         application.start(stage)
         on_step("prepared")
@@ -94,6 +103,7 @@ def run_trial(
             fabric.measure()
             await_end(load, began_s, application, stage)
             measurement = fabric.read()
+            clock = fabric.clock_of(load.process.node)
         check_limits(measurement)
         try:
             outcome = load.outcome()
@@ -114,7 +124,7 @@ def run_trial(
         "recording": written.recording,
         "capture": written.capture,
     }
-    return MeasuredTrial(measurement.model_copy(update=completed), outcome, load.process.node)
+    return MeasuredTrial(measurement.model_copy(update=completed), outcome, load.process.node, clock)
 
 
 def _check_files(written: Down) -> None:
@@ -154,7 +164,7 @@ def prepare_application(
         # These links have no delay, so the network cannot be divided into domains.
         domains=None,
     )
-    with Agent() as agent, RunningFabric(agent, spec, logs) as fabric:
+    with ThisMachine().fabric(spec, logs) as fabric:
         folder = work.fresh("prepare", *fabric.application_account)
         application.prepare(Stage(fabric, folder, resolved.trials.seed, named))
 

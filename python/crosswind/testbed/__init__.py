@@ -6,23 +6,30 @@ It decides nothing about trials (see `crosswind.runner`) and knows no applicatio
 from crosswind.testbed.agent import Agent, Ended
 from crosswind.testbed.binaries import find_binary
 from crosswind.testbed.errors import AgentDied, AgentRefused, FabricFault, NotHere, TestbedError
-from crosswind.testbed.fabric import FabricFiles, Process, RunningFabric
+from crosswind.testbed.fabric import Fabric, FabricFiles, Process, RunningFabric
 from crosswind.testbed.folders import WorkFolder
+from crosswind.testbed.machines import MachineAt
 from crosswind.testbed.replies import Hello, Node
+from crosswind.testbed.testbed import SeveralMachines, Testbed, ThisMachine
 
 __all__ = [
     "Agent",
     "AgentDied",
     "AgentRefused",
     "Ended",
+    "Fabric",
     "FabricFault",
     "FabricFiles",
     "Hello",
+    "MachineAt",
     "Node",
     "NotHere",
     "Process",
     "RunningFabric",
+    "SeveralMachines",
+    "Testbed",
     "TestbedError",
+    "ThisMachine",
     "WorkFolder",
     "find_binary",
 ]

@@ -2,15 +2,18 @@
 
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from crosswind.results import Measurement
+from crosswind.results.measurement import SAME_CLOCK, ClockLine
 from crosswind.spec import FabricCondition, FabricSpec
 from crosswind.spec.resolved import RequestedLimits
+from crosswind.stream import Step
 from crosswind.testbed.agent import Agent, Ended
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.outputs import KEEP, last_words, printed, shorten
@@ -107,7 +110,7 @@ class Root:
 
 @dataclass(frozen=True)
 class FabricFiles:
-    """Files that the agent writes while a fabric is up; neither may exist before.
+    """FabricFiles that the agent writes while a fabric is up; neither may exist before.
 
     Attributes:
         record: a recording of everything that the engine does, for `crosswind simulate`.
@@ -135,67 +138,28 @@ class FabricFiles:
         return request
 
 
-class RunningFabric:
-    """Nodes and network of one trial; entering the block brings them up, leaving it takes them down.
-
-    Args:
-        agent: the agent that makes them; one fabric at a time.
-        spec: the fabric of docs/reference/contracts.md, section 1.
-        logs: folder for the outputs of processes, as `<node>/<process>.{out,err}`.
-        files: the files that are written while it is up.
-        limits: of nodes that have some.
+class Fabric(ABC):
+    """Nodes and network of one trial that are up, on one machine or several.
 
     Attributes:
-        written: these files, after the block.
+        nodes: by name, in the order of the fabric.
+        wait_mode: `spin` or `sleep`: what the emulator does between packets.
+        domains: how many threads, or machines, carry the network.
+        written: the files that were written while it was up; after its end.
     """
 
-    def __init__(
-        self,
-        agent: Agent,
-        spec: FabricSpec,
-        logs: Path,
-        files: FabricFiles | None = None,
-        limits: Mapping[str, RequestedLimits] | None = None,
-    ) -> None:
-        self._agent = agent
-        self._spec = spec
-        self._logs = logs
-        self._files = files or FabricFiles()
-        self._limits = dict(limits or {})
+    def __init__(self) -> None:
         self.written = Down()
         self.nodes: dict[str, Node] = {}
         self.wait_mode = ""
         self.domains = 0
-        self._outputs: set[Path] = set()
 
     @property
+    @abstractmethod
     def application_account(self) -> tuple[int, int]:
         """The user and group id under which processes of the application run."""
-        return self._agent.hello.application_uid, self._agent.hello.application_gid
 
-    def __enter__(self) -> Self:
-        request = {"fabric": self._spec.as_json(), **self._files.as_request()}
-        if self._limits:
-            request["limits"] = self._limits
-        up = self._agent.request("up", Up, request)
-        self.nodes = {node.name: node for node in up.nodes}
-        self.wait_mode = up.wait_mode
-        self.domains = up.domains
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            self.written = self._agent.request("down", Down)
-        except TestbedError:
-            # After a failure the agent may be gone, and the fabric with it. The first error is shown.
-            if error is None:
-                raise
-        finally:
-            for output in self._outputs:
-                shorten(output)
-
+    @abstractmethod
     def start(
         self,
         node: str,
@@ -219,27 +183,34 @@ class RunningFabric:
             whole_output: its output is data of the trial, a line for each operation, and is read before the
                 fabric is taken down. Until then all of it is stored.
         """
-        folder = self._logs / node
-        folder.mkdir(parents=True, exist_ok=True)
-        stdout, stderr = folder / f"{name}.out", folder / f"{name}.err"
-        request: dict[str, object] = {
-            "node": node,
-            "name": name,
-            "argv": [str(word) for word in argv],
-            "env": dict(env or {}),
-            "cwd": str(cwd),
-            "stdout": str(stdout),
-            "stderr": str(stderr),
-        }
-        if root is not None:
-            request["root"] = root.as_request()
-        if not whole_output:
-            request["keep"] = KEEP
-        if account is not None:
-            request["account"] = {"uid": account[0], "gid": account[1]}
-        started = self._agent.request("start", Started, request)
-        self._outputs |= {stdout, stderr}
-        return Process(self._agent, started.process, node, name, stdout, stderr)
+
+    @abstractmethod
+    def set(self, condition: FabricCondition) -> int:
+        """Change the condition; return the instant from which it holds, in ns of CLOCK_MONOTONIC."""
+
+    @abstractmethod
+    def measure(self) -> int:
+        """Start a new measurement window; return its start, in ns of CLOCK_MONOTONIC."""
+
+    @abstractmethod
+    def read(self) -> Measurement:
+        """Return the measurement of the window so far."""
+
+    @abstractmethod
+    def watch(self, listener: Callable[[Step], None]) -> None:
+        """Hand every step to `listener`, until the fabric goes.
+
+        Args:
+            listener: is called on another thread: it must return at once, and never raise.
+        """
+
+    @abstractmethod
+    def now_ns(self) -> int:
+        """Return the present on the clock of the measurement."""
+
+    @abstractmethod
+    def clock_of(self, node: str) -> ClockLine:
+        """Return the clock of a node's machine in the window, against the clock of the measurement."""
 
     def stop(self, processes: Sequence[Process], grace_s: float = GRACE_S) -> None:
         """End several processes at once; those that ignore SIGTERM cost no more time together than one.
@@ -291,14 +262,122 @@ class RunningFabric:
                 raise TestbedError(f"{waited}: not ready after {timeout_s:g} s (probe: {name} on {node})")
             time.sleep(PROBE_INTERVAL_S)
 
-    def set(self, condition: FabricCondition) -> int:
-        """Change the condition; return the instant from which it holds, in ns of CLOCK_MONOTONIC."""
-        return self._agent.request("set", Changed, {"condition": condition.as_json()}).effective_ns
 
-    def measure(self) -> int:
-        """Start a new measurement window; return its start, in ns of CLOCK_MONOTONIC."""
-        return self._agent.request("measure", Measuring).started_ns
+class RunningFabric(Fabric):
+    """A fabric of one agent; entering the block brings it up, leaving it takes it down.
+
+    Args:
+        agent: the agent that makes them; one fabric at a time.
+        spec: the fabric of docs/reference/contracts.md, section 1.
+        logs: folder for the outputs of processes, as `<node>/<process>.{out,err}`.
+        files: the files that are written while it is up.
+        limits: of nodes that have some.
+        generation: which of the fabrics this is that several agents have brought up together, from 1; None
+            where the agent is alone.
+    """
+
+    def __init__(
+        self,
+        agent: Agent,
+        spec: FabricSpec,
+        logs: Path,
+        files: FabricFiles | None = None,
+        limits: Mapping[str, RequestedLimits] | None = None,
+        generation: int | None = None,
+    ) -> None:
+        super().__init__()
+        self._agent = agent
+        self._spec = spec
+        self._logs = logs
+        self._files = files or FabricFiles()
+        self._limits = dict(limits or {})
+        self._generation = generation
+        self._outputs: set[Path] = set()
+
+    @property
+    def application_account(self) -> tuple[int, int]:
+        return self._agent.hello.application_uid, self._agent.hello.application_gid
+
+    def __enter__(self) -> Self:
+        request = {"fabric": self._spec.as_json(), **self._files.as_request()}
+        if self._limits:
+            request["limits"] = self._limits
+        if self._generation is not None:
+            request["generation"] = self._generation
+        up = self._agent.request("up", Up, request)
+        self.nodes = {node.name: node for node in up.nodes}
+        self.wait_mode = up.wait_mode
+        self.domains = up.domains
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.written = self._agent.request("down", Down)
+        except TestbedError:
+            # After a failure the agent may be gone, and the fabric with it. The first error is shown.
+            if error is None:
+                raise
+        finally:
+            for output in self._outputs:
+                shorten(output)
+
+    def start(
+        self,
+        node: str,
+        name: str,
+        argv: Sequence[object],
+        *,
+        cwd: Path,
+        env: Mapping[str, str] | None = None,
+        root: Root | None = None,
+        account: tuple[int, int] | None = None,
+        whole_output: bool = False,
+    ) -> Process:
+        folder = self._logs / node
+        folder.mkdir(parents=True, exist_ok=True)
+        stdout, stderr = folder / f"{name}.out", folder / f"{name}.err"
+        request: dict[str, object] = {
+            "node": node,
+            "name": name,
+            "argv": [str(word) for word in argv],
+            "env": dict(env or {}),
+            "cwd": str(cwd),
+            "stdout": str(stdout),
+            "stderr": str(stderr),
+        }
+        if root is not None:
+            request["root"] = root.as_request()
+        if not whole_output:
+            request["keep"] = KEEP
+        if account is not None:
+            request["account"] = {"uid": account[0], "gid": account[1]}
+        started = self._agent.request("start", Started, request)
+        self._outputs |= {stdout, stderr}
+        return Process(self._agent, started.process, node, name, stdout, stderr)
+
+    def set(self, condition: FabricCondition, at_ns: int | None = None) -> int:
+        """As of every fabric; with `at_ns`, at this instant of the agent's clock."""
+        request = {"condition": condition.as_json(), **_at(at_ns)}
+        return self._agent.request("set", Changed, request).effective_ns
+
+    def measure(self, at_ns: int | None = None) -> int:
+        """As of every fabric; with `at_ns`, at this instant of the agent's clock."""
+        return self._agent.request("measure", Measuring, _at(at_ns)).started_ns
 
     def read(self) -> Measurement:
-        """Return the measurement of the window so far."""
         return self._agent.request("read", Measurement)
+
+    def watch(self, listener: Callable[[Step], None]) -> None:
+        self._agent.watch(listener)
+
+    def now_ns(self) -> int:
+        return time.monotonic_ns()
+
+    def clock_of(self, node: str) -> ClockLine:
+        return SAME_CLOCK
+
+
+def _at(at_ns: int | None) -> dict[str, int]:
+    return {} if at_ns is None else {"at_ns": at_ns}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from crosswind.results.measurement import CaptureState, RecordingState
+from crosswind.results.measurement.clock import ClockEstimate
 
 
 class Reply(BaseModel):
@@ -39,6 +40,25 @@ class Up(Reply):
     nodes: list[Node] = Field(default_factory=list)
     wait_mode: str = ""
     domains: int = 0
+
+
+class Bound(Reply):
+    """A socket to other machines is open at this address, as IP:PORT."""
+
+    address: str
+
+
+class PeerClock(ClockEstimate):
+    """The clock of another machine, by the number of its domain."""
+
+    domain: int
+
+
+class Clocks(Reply):
+    """The clocks of other machines against the own one, which shows `now_ns`."""
+
+    now_ns: int
+    peers: list[PeerClock] = Field(default_factory=list)
 
 
 class Started(Reply):

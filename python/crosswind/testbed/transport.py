@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from crosswind.testbed.binaries import AGENT, find_binary
@@ -37,11 +38,12 @@ class Transport(Protocol):
         """
 
 
+@dataclass(frozen=True)
 class LocalChild:
-    """The agent of this machine."""
+    """An agent of this machine."""
 
-    title = "agent"
-    lease_s = LEASE_S
+    title: str = "agent"
+    lease_s: int = LEASE_S
 
     def start(self) -> subprocess.Popen[bytes]:
         # In a separate session, Ctrl-C in the terminal does not reach the agent before it reaches this

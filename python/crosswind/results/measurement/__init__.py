@@ -4,8 +4,10 @@ It has one type for both (docs/reference/contracts.md, section 3). A stored meas
 in tables beside it.
 """
 
+from crosswind.results.measurement.clock import SAME_CLOCK, ClockLine
 from crosswind.results.measurement.elements import Amount, BucketContent, ElementCounts, PacketCounts
 from crosswind.results.measurement.emulation import Conservation, EmulatorHost, Ledger, Span, Window
+from crosswind.results.measurement.machines import MeasuredMachine, Tunnel
 from crosswind.results.measurement.measurement import (
     DRAG_NS,
     Change,
@@ -28,10 +30,12 @@ from crosswind.results.measurement.written import CaptureState, RecordingState
 
 __all__ = [
     "DRAG_NS",
+    "SAME_CLOCK",
     "Amount",
     "BucketContent",
     "CaptureState",
     "Change",
+    "ClockLine",
     "Conservation",
     "CpusLimit",
     "DrivenLink",
@@ -43,6 +47,7 @@ __all__ = [
     "InterferenceSource",
     "Ledger",
     "LoadConnection",
+    "MeasuredMachine",
     "Measurement",
     "MemoryLimit",
     "Monitored",
@@ -57,5 +62,6 @@ __all__ = [
     "Span",
     "StoredLoad",
     "Trend",
+    "Tunnel",
     "Window",
 ]

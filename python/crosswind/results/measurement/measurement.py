@@ -6,12 +6,14 @@ from pydantic import Field, JsonValue
 
 from crosswind.results.measurement.elements import ElementCounts
 from crosswind.results.measurement.emulation import Conservation, EmulatorHost, Ledger, Window
+from crosswind.results.measurement.machines import MachinePart, MeasuredMachine
 from crosswind.results.measurement.monitored import Monitored
 from crosswind.results.measurement.nodes import NodeUsage
 from crosswind.results.measurement.rates import DrivenLink, InterferenceSource
 from crosswind.results.measurement.tables import DropRow, HeldRow, RecordedRows, RetransmissionRow, Series
 from crosswind.results.measurement.written import CaptureState, RecordingState
 from crosswind.results.part import StoredPart
+from crosswind.spec.resolved.part import left_out_if_empty
 
 # Changes by hand that follow each other within this time are one move, of a slider that is dragged.
 DRAG_NS = 1_000_000_000
@@ -62,6 +64,8 @@ class Measurement(StoredPart):
         domains: how many threads carried the network.
         changes: the last change before the window, and those within it.
         recording, capture: None where there is none.
+        machine: of an agent that carries a part of the network.
+        machines: that carried the network together; the first one's clock counts. Empty where one did.
         load: only in a stored measurement.
     """
 
@@ -83,6 +87,8 @@ class Measurement(StoredPart):
     drops: RecordedRows[DropRow] = RecordedRows[DropRow]()
     retransmissions: RecordedRows[RetransmissionRow] = RecordedRows[RetransmissionRow]()
     held_acknowledgements: RecordedRows[HeldRow] = RecordedRows[HeldRow]()
+    machine: MachinePart | None = None
+    machines: list[MeasuredMachine] = left_out_if_empty([])
     load: StoredLoad = StoredLoad()
 
     @property

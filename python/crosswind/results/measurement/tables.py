@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Generic, TypeVar
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from crosswind.results.part import StoredPart
@@ -16,7 +16,7 @@ from crosswind.results.part import StoredPart
 STEP_NS = 100_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=ConfigDict(validate_by_alias=True, validate_by_name=True))
 class SeriesRow:
     """What one element did to packets of one class in one step; `at_ns` is the beginning of the step."""
 

@@ -1,0 +1,266 @@
+"""A fabric that several machines carry together, used like that of one machine.
+
+What concerns a node goes to its machine. Changes of condition and measurements begin at one instant,
+translated into every machine's clock. All instants that come back are on the first machine's clock.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from crosswind.results import Measurement
+from crosswind.results.measurement import SAME_CLOCK, ClockLine
+from crosswind.results.measurement.clock import line_through
+from crosswind.results.measurement.together import OfMachine, together
+from crosswind.spec import FabricCondition, FabricSpec
+from crosswind.spec.resolved import RequestedLimits
+from crosswind.stream import Step
+from crosswind.testbed.agent import Ended
+from crosswind.testbed.at_once import at_once
+from crosswind.testbed.errors import TestbedError
+from crosswind.testbed.fabric import Fabric, Process, Root, RunningFabric
+from crosswind.testbed.machines import Compared, Machines
+
+# Between a request and its instant: as long as a busy machine may take to hand the request to its emulator.
+LEAD_NS = 50_000_000
+# A clock that is disciplined changes its speed within some seconds.
+COMPARE_S = 1.0
+# Before a window, for instants that lie before it, such as those of a warm-up.
+BEFORE_NS = 10_000_000_000
+# How soon the loss of another machine ends the wait for a process.
+CHECK_S = 0.25
+
+
+class ClusterFabric(Fabric):
+    """Nodes and network of one trial on several machines; entering the block brings them up.
+
+    Args:
+        machines: their agents.
+        spec: the fabric, whose `domains` are the hosts and switches of each machine, in the order of these.
+        logs: folder for the outputs of processes, as `<node>/<process>.{out,err}`.
+        limits: of nodes that have some.
+    """
+
+    def __init__(
+        self,
+        machines: Machines,
+        spec: FabricSpec,
+        logs: Path,
+        limits: Mapping[str, RequestedLimits] | None = None,
+    ) -> None:
+        super().__init__()
+        self._machines = machines
+        self._spec = spec
+        generation = machines.next_generation()
+        self._parts = [
+            RunningFabric(agent, spec, logs, None, limits, generation) for agent in machines.agents
+        ]
+        self._machine_of: dict[str, int] = {}
+        self._clocks = _Clocks(machines)
+        self._started_ns: list[int | None] = [None] * len(self._parts)
+        self._stack = ExitStack()
+
+    @property
+    def application_account(self) -> tuple[int, int]:
+        return self._parts[0].application_account
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            at_once(RunningFabric.__enter__, self._parts, _take_down)
+            stack.push(self._down)
+            for machine, part in enumerate(self._parts):
+                self._machine_of |= dict.fromkeys(part.nodes, machine)
+            made = {name: node for part in self._parts for name, node in part.nodes.items()}
+            self.nodes = {node.name: made[node.name] for node in self._spec.nodes}
+            self.wait_mode = self._parts[0].wait_mode
+            self.domains = len(self._parts)
+            stack.enter_context(self._clocks)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
+
+    def _down(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        at_once(lambda part: part.__exit__(kind, error, trace), self._parts)
+
+    def start(
+        self,
+        node: str,
+        name: str,
+        argv: Sequence[object],
+        *,
+        cwd: Path,
+        env: Mapping[str, str] | None = None,
+        root: Root | None = None,
+        account: tuple[int, int] | None = None,
+        whole_output: bool = False,
+    ) -> Process:
+        part = self._parts[self._machine_of[node]]
+        started = part.start(
+            node, name, argv, cwd=cwd, env=env, root=root, account=account, whole_output=whole_output
+        )
+        return _ProcessThere(started, self._machines)
+
+    def set(self, condition: FabricCondition) -> int:
+        lines, at_ns = self._coming()
+
+        def set_there(machine: int) -> int:
+            there_ns = self._parts[machine].set(condition, lines[machine].there(at_ns))
+            return lines[machine].here(there_ns)
+
+        return max(at_once(set_there, range(len(self._parts))))
+
+    def measure(self) -> int:
+        self._clocks.begin()
+        lines, at_ns = self._coming()
+
+        def measure_there(machine: int) -> int:
+            return self._parts[machine].measure(lines[machine].there(at_ns))
+
+        started_ns = at_once(measure_there, range(len(self._parts)))
+        self._started_ns = list(started_ns)
+        return lines[0].here(started_ns[0])
+
+    def read(self) -> Measurement:
+        measured = at_once(RunningFabric.read, self._parts)
+        lines = self._clocks.lines()
+        return together(
+            [
+                OfMachine(name, measurement, line)
+                for name, measurement, line in zip(self._machines.names, measured, lines, strict=True)
+            ]
+        )
+
+    def watch(self, listener: Callable[[Step], None]) -> None:
+        def watch_there(machine: int) -> None:
+            self._parts[machine].watch(lambda step: listener(self._step_here(machine, step)))
+
+        at_once(watch_there, range(len(self._parts)))
+
+    def now_ns(self) -> int:
+        return self._machines.now_ns()
+
+    def clock_of(self, node: str) -> ClockLine:
+        return self._clocks.lines()[self._machine_of[node]]
+
+    def _coming(self) -> tuple[list[ClockLine], int]:
+        """Return the clocks of all machines now, and an instant of the first one that is soon."""
+        compared = self._clocks.compare()
+        return [SAME_CLOCK, *(it.line for it in compared)], compared[0].comparison.here_ns + LEAD_NS
+
+    def _step_here(self, machine: int, step: Step) -> Step:
+        """Return a step of one machine on the first one's clock, with the machine's number as its domain."""
+        line = self._clocks.latest()[machine]
+        first, own = self._started_ns[0], self._started_ns[machine]
+        began_ns = line.here(step.window_started_ns)
+        if first is not None and step.window_started_ns == own:
+            # All machines have the same steps.
+            began_ns = first
+        since_ns = step.at_ns - step.window_started_ns
+        changes = [
+            change.model_copy(
+                update={"at_ns": line.here(change.at_ns), "asked_ns": line.here(change.asked_ns)}
+            )
+            for change in step.changes
+        ]
+        return step.model_copy(
+            update={
+                "domain": machine,
+                "window_started_ns": began_ns,
+                "at_ns": began_ns + since_ns,
+                "rows": tuple(row.model_copy(update={"at_ns": began_ns + since_ns}) for row in step.rows),
+                "changes": tuple(changes),
+                "stalls": tuple(
+                    stall.model_copy(update={"at_ns": line.here(stall.at_ns)}) for stall in step.stalls
+                ),
+            }
+        )
+
+
+class _ProcessThere(Process):
+    """A process on one of several machines; the loss of another one ends the wait for it."""
+
+    def __init__(self, process: Process, machines: Machines) -> None:
+        super().__init__(
+            process._agent, process.number, process.node, process.name, process.stdout, process.stderr
+        )
+        self._machines = machines
+
+    def wait(self, timeout_s: float) -> Ended | None:
+        deadline = time.monotonic() + timeout_s
+        while True:
+            left_s = max(0.0, deadline - time.monotonic())
+            ended = super().wait(min(left_s, CHECK_S))
+            if ended is not None or left_s <= CHECK_S:
+                return ended
+            self._machines.check()
+
+
+class _Clocks:
+    """The clocks of all machines while a fabric is up, compared again and again."""
+
+    def __init__(self, machines: Machines) -> None:
+        self._machines = machines
+        self._lock = threading.Lock()
+        self._compared: list[list[Compared]] = []
+        self._ended = threading.Event()
+        self._follower = threading.Thread(target=self._follow, daemon=True, name="clocks")
+
+    def __enter__(self) -> Self:
+        self.compare()
+        self._follower.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._follower.join()
+
+    def begin(self) -> None:
+        """Forget what was long before: a window begins."""
+        found = self.compare()
+        with self._lock:
+            since_ns = found[0].comparison.here_ns - BEFORE_NS
+            self._compared = [it for it in self._compared if it[0].comparison.here_ns >= since_ns]
+
+    def compare(self) -> list[Compared]:
+        """Return the clocks of the other machines now."""
+        found = self._machines.compare()
+        with self._lock:
+            self._compared.append(found)
+            self._compared.sort(key=lambda compared: compared[0].comparison.here_ns)
+        return found
+
+    def lines(self) -> list[ClockLine]:
+        """Return the clocks of all machines as lines from the begin of the window until now."""
+        self.compare()
+        with self._lock:
+            each = list(zip(*self._compared, strict=True))
+        return [SAME_CLOCK, *(line_through([it.comparison for it in of_one]) for of_one in each)]
+
+    def latest(self) -> list[ClockLine]:
+        """Return the clocks of all machines by their latest comparison."""
+        with self._lock:
+            return [SAME_CLOCK, *(it.line for it in self._compared[-1])]
+
+    def _follow(self) -> None:
+        while not self._ended.wait(COMPARE_S):
+            try:
+                self.compare()
+            except TestbedError:
+                # The main thread meets the same failure at its next request and reports it.
+                return
+
+
+def _take_down(part: RunningFabric) -> None:
+    part.__exit__(None, None, None)

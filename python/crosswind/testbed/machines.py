@@ -1,0 +1,151 @@
+"""The agents of several machines, joined by a tunnel, and their clocks; they live for many fabrics.
+
+The first machine's clock counts: instants of the others are translated to it.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from crosswind.results.measurement.clock import ClockEstimate, ClockLine, Comparison, line_from
+from crosswind.testbed.agent import Agent
+from crosswind.testbed.at_once import at_once
+from crosswind.testbed.errors import TestbedError
+from crosswind.testbed.replies import Bound, Clocks, Reply
+from crosswind.testbed.transport import Transport
+
+# An estimate takes about 0.2 s of exchanges; a machine that swaps takes longer.
+ESTIMATE_S = 10.0
+_LOOK_S = 0.02
+
+
+@dataclass(frozen=True)
+class MachineAt:
+    """A machine that carries a part of a network.
+
+    Attributes:
+        name: in messages and results.
+        transport: how its agent is started.
+        address: of its own, where datagrams of the others arrive.
+    """
+
+    name: str
+    transport: Transport
+    address: str
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The clock of one machine against that of the first, at one instant."""
+
+    comparison: Comparison
+    estimate: ClockEstimate
+
+    @property
+    def line(self) -> ClockLine:
+        """The clock as a line, for instants close to this one."""
+        return line_from(self.comparison, self.estimate.skew_ppb)
+
+
+class Machines:
+    """Agents on several machines; entering the block starts and joins them, leaving it ends them.
+
+    Args:
+        places: the machines, the one whose clock counts first.
+    """
+
+    def __init__(self, places: Sequence[MachineAt]) -> None:
+        self.places = list(places)
+        self.agents: list[Agent] = []
+        self._generation = 0
+        self._ahead_ns = 0  # The first machine's clock minus that of this process.
+        self._stack = ExitStack()
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the machines, in order."""
+        return [place.name for place in self.places]
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            self.agents = at_once(lambda place: Agent(place.transport), self.places, Agent.close)
+            for agent in self.agents:
+                stack.enter_context(agent)
+            self._join()
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
+
+    def next_generation(self) -> int:
+        """Return the number of the next fabric, which all machines have to know it by."""
+        self._generation += 1
+        return self._generation
+
+    def check(self) -> None:
+        """Raise an error that names the machine, if an agent is gone or its emulator failed."""
+        for agent in self.agents:
+            agent.check()
+
+    def compare(self) -> list[Compared]:
+        """Return the clocks of the other machines, in order, against that of the first.
+
+        Raises: TestbedError: a machine exchanges nothing with the first one.
+        """
+        deadline = time.monotonic() + ESTIMATE_S
+        while True:
+            asked_ns = time.monotonic_ns()
+            found = self.agents[0].request("clocks", Clocks)
+            self._ahead_ns = found.now_ns - (asked_ns + time.monotonic_ns()) // 2
+            estimates = {peer.domain: peer for peer in found.peers}
+            silent = [
+                name
+                for domain, name in enumerate(self.names)
+                if domain and (domain not in estimates or estimates[domain].offset_ns is None)
+            ]
+            if not silent:
+                return [_compared(found.now_ns, estimates[domain]) for domain in range(1, len(self.places))]
+            if time.monotonic() > deadline:
+                first = self.names[0]
+                raise TestbedError(
+                    f"machine {silent[0]}: no answer to {first} over UDP within {ESTIMATE_S:g} s; let UDP "
+                    f"pass between {self.places[0].address} and the other machines' addresses, both ways"
+                )
+            time.sleep(_LOOK_S)
+
+    def now_ns(self) -> int:
+        """Return the present on the first machine's clock, as exact as the latest answer of its agent."""
+        return time.monotonic_ns() + self._ahead_ns
+
+    def _join(self) -> None:
+        addresses = [bound.address for bound in at_once(self._bind, range(len(self.places)))]
+        run, key = secrets.randbits(63), secrets.token_hex(32)
+
+        def join(domain: int) -> Reply:
+            peers = [
+                {"domain": other, "address": address}
+                for other, address in enumerate(addresses)
+                if other != domain
+            ]
+            fields = {"domain": domain, "run": run, "key": key, "peers": peers}
+            return self.agents[domain].request("join", Reply, fields)
+
+        at_once(join, range(len(self.agents)))
+
+    def _bind(self, domain: int) -> Bound:
+        return self.agents[domain].request("bind", Bound, {"address": self.places[domain].address})
+
+
+def _compared(now_ns: int, estimate: ClockEstimate) -> Compared:
+    assert estimate.offset_ns is not None
+    comparison = Comparison(now_ns, now_ns + estimate.offset_ns, estimate.bound_ns or 0)
+    return Compared(comparison, estimate)

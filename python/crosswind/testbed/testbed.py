@@ -1,0 +1,100 @@
+"""Where fabrics come up: on this machine, or on several that carry each fabric together."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from crosswind.spec import FabricSpec
+from crosswind.spec.resolved import RequestedLimits
+from crosswind.testbed.agent import Agent
+from crosswind.testbed.cluster import ClusterFabric
+from crosswind.testbed.errors import AgentDied, FabricFault
+from crosswind.testbed.fabric import Fabric, FabricFiles, RunningFabric
+from crosswind.testbed.machines import MachineAt, Machines
+
+
+class Testbed(ABC):
+    """One machine or several; one fabric at a time. Leaving the block ends what outlives fabrics."""
+
+    __test__ = False  # The name begins with "Test"; pytest must not collect it.
+
+    @abstractmethod
+    def fabric(
+        self,
+        spec: FabricSpec,
+        logs: Path,
+        files: FabricFiles | None = None,
+        limits: Mapping[str, RequestedLimits] | None = None,
+    ) -> AbstractContextManager[Fabric]:
+        """Bring a fabric up while the block runs; arguments as of `RunningFabric`."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return
+
+
+class ThisMachine(Testbed):
+    """This machine alone, with an agent for each fabric."""
+
+    @contextmanager
+    def fabric(
+        self,
+        spec: FabricSpec,
+        logs: Path,
+        files: FabricFiles | None = None,
+        limits: Mapping[str, RequestedLimits] | None = None,
+    ) -> Iterator[Fabric]:
+        with Agent() as agent, RunningFabric(agent, spec, logs, files, limits) as fabric:
+            yield fabric
+
+
+class SeveralMachines(Testbed):
+    """Several machines, whose agents stay for many fabrics: the estimates of their clocks get better.
+
+    Args:
+        places: the machines, the one whose clock counts first.
+        domains: the hosts and switches of each, in the same order.
+    """
+
+    def __init__(self, places: Sequence[MachineAt], domains: Sequence[Sequence[str]]) -> None:
+        self._places = places
+        self._domains = [list(names) for names in domains]
+        self._machines: Machines | None = None
+
+    @contextmanager
+    def fabric(
+        self,
+        spec: FabricSpec,
+        logs: Path,
+        files: FabricFiles | None = None,
+        limits: Mapping[str, RequestedLimits] | None = None,
+    ) -> Iterator[Fabric]:
+        if self._machines is None:
+            self._machines = Machines(self._places).__enter__()
+        try:
+            divided = spec.with_changes(domains=self._domains)
+            with ClusterFabric(self._machines, divided, logs, limits) as fabric:
+                yield fabric
+        except (AgentDied, FabricFault):
+            # The next fabric gets new agents.
+            self._end()
+            raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end()
+
+    def _end(self) -> None:
+        machines, self._machines = self._machines, None
+        if machines is not None:
+            machines.__exit__(None, None, None)
