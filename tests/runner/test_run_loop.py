@@ -17,13 +17,14 @@ from crosswind.plan import Trial, selected
 from crosswind.results import Journal, MachineFacts, Metric, ResultsFolder, TrialRow
 from crosswind.results.folder import Side, fingerprint_file
 from crosswind.results.rows import attempt_name
-from crosswind.runner import runs, sitting
+from crosswind.runner import Steering, runs, sitting
 from crosswind.runner.attempt import planned_row
 from crosswind.runner.growth import unsettled
 from crosswind.runner.interruption import Interrupted
 from crosswind.runner.outcome import RunOutcome
 from crosswind.spec.resolved import Resolved, Selection
 from crosswind.stream import Event, Note, RunEnded, SoFar, Stream, TrialBegun, TrialEnded
+from crosswind.testbed import ThisMachine
 
 TWICE = {"at_least": 2, "at_most": 2}
 MEDIAN = {"metric": "latency", "statistic": "p50", "unit": "ns", "label": "P50", "better": "lower"}
@@ -283,8 +284,17 @@ def test_a_run_that_goes_on_writes_its_old_report_anew_before_its_first_trial(pl
     PlayedAttempt.script = iter(["faithful"])
     (folder.path / "report.html").touch()
     with folder.journal() as journal:
+        resolved, stream = folder.resolved(), Stream[Event]()
         again = sitting.Sitting(
-            folder.resolved(), Any, folder, journal, Stream[Event](), report=report, keep_going=False
+            resolved,
+            Any,
+            ThisMachine(),
+            folder,
+            journal,
+            stream,
+            Steering(stream),
+            report=report,
+            keep_going=False,
         )
         assert not again.execute().stopped
     assert ended == [1]
