@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 from collections.abc import Callable
@@ -159,7 +160,8 @@ def test_an_interrupted_run_says_how_to_continue_and_does(
     assert f"interrupted by {number.name}" in said
     assert "crosswind resume" in said
     assert "So far: 1 of 4 trials." in said
-    assert "So far: 1 of 4 trials. The run was stopped" in (live.run_folder / "report.html").read_text()
+    page = (live.run_folder / "report.html").read_text()
+    assert re.search(r"So far: 1 of 4 trials, as of [-\d]+ [:\d]+ UTC\. The run was stopped", page)
     live.await_no_process()
     statuses = "SELECT status, count(*) FROM TRIALS GROUP BY 1 ORDER BY 1"
     assert rows(live.run_folder, statuses) == [("done", 1), ("interrupted", 1), ("pending", 2)]
@@ -181,11 +183,12 @@ def test_a_killed_run_has_a_report_of_its_blocks_and_gets_one_of_all_that_is_sto
     assert "so far, 1 of 3 blocks" in said
     live.await_no_process()
     report = live.run_folder / "report.html"
-    assert "So far: 2 of 6 trials, written at" in report.read_text()
+    known = r"trials, as of [-\d]+ [:\d]+ UTC"
+    assert re.search(rf"So far: 2 of 6 {known}, while the run went on", report.read_text())
     status, said = live.run("report", str(live.run_folder))
     assert status == 0, said
     assert "So far: 3 of 6 trials." in said
-    assert "So far: 3 of 6 trials. The run was stopped" in report.read_text()
+    assert re.search(rf"So far: 3 of 6 {known}\. The run was stopped", report.read_text())
 
 
 def test_a_second_writer_of_a_running_run_is_refused_with_its_process_until_that_is_killed(
