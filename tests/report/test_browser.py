@@ -50,6 +50,20 @@ def test_it_is_drawn_without_errors_and_without_a_network(page, browser, tmp_pat
     assert opened_folds == ["condition-3"]
 
 
+def test_paper_has_the_machine_and_the_method_which_a_screen_folds(page, browser):
+    states = browser.told(
+        page,
+        """const folds = () => [...document.querySelectorAll("#provenance details")].map((fold) => fold.open);
+           const states = [folds()];
+           for (const kind of ["beforeprint", "afterprint"]) {
+             dispatchEvent(new Event(kind));
+             states.push(folds());
+           }
+           return states;""",
+    )
+    assert states == [[False] * 3, [True, False, True], [False] * 3]
+
+
 def test_every_figure_can_be_taken_away_as_svg_and_as_csv(page, browser):
     saved = browser.told(
         page,

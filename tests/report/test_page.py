@@ -202,7 +202,8 @@ def test_json_and_a_table_are_not_asked_for_together(folder):
 
 def test_a_report_of_a_run_that_goes_on_or_was_stopped_says_at_its_top_how_much_it_knows(tmp_path):
     folder = write_folder(tmp_path / "run", operations=200, blocks=2, conditions=3)
-    assert "So far:" not in write_report(folder).read_text()
+    assert "So far:" not in (finished := write_report(folder).read_text())
+    assert re.search(r"2026-11-20 09:30 to 09:31 UTC", finished)
     table = folder / "trials.parquet"
     rows = (
         f"SELECT * REPLACE (CASE WHEN position > 3 THEN 'pending' ELSE status END AS status) FROM '{table}'"

@@ -1,7 +1,7 @@
 """Write the report of a run as one HTML file."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from crosswind.analysis.answer import answers, trials_so_far
@@ -97,6 +97,7 @@ def render(results: Results, *, goes_on: bool = False) -> str:
         figures,
         summary=summary,
         unfinished=_unfinished(summary, goes_on),
+        when=_when(summary),
         short=short,
         answers=answers(summary),
         profile=profile,
@@ -141,6 +142,21 @@ def render(results: Results, *, goes_on: bool = False) -> str:
         any_interval=any(_available(c.estimates[summary.primary.key]) for c in summary.conditions),
         any_lacking=any(_lacking(c.estimates[summary.primary.key]) for c in summary.conditions),
     )
+
+
+def _when(summary: Summary) -> str:
+    """Return from when to when the trials ran."""
+    spans = [
+        (row.started, row.started + timedelta(seconds=row.duration_s or 0))
+        for row in (trial.row for trial in summary.trials)
+        if row.started is not None
+    ]
+    if not spans:
+        return "-"
+    begun, ended = min(begun for begun, _ in spans), max(ended for _, ended in spans)
+    # A run that was resumed may have ended on another day.
+    until = f"{ended:%H:%M}" if ended.date() == begun.date() else f"{ended:%Y-%m-%d %H:%M}"
+    return f"{begun:%Y-%m-%d %H:%M} to {until} UTC"
 
 
 def _unfinished(summary: Summary, goes_on: bool) -> str:

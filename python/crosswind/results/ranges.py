@@ -123,7 +123,9 @@ class Durations:
         spread = self._spread(limit_ns)
 
         def over(below: float) -> list[float]:
-            known = max(self._many - below, 0.0)
+            known, slow = max(self._many - below, 0.0), measured * self._many
+            if abs(known - slow) < UNLIKELY:
+                known = slow
             return [(known + (1 - p) * lost) / (self._many + lost) for lost in (0.0, self._lost)]
 
         low = min(*over(self._most_below(limit_ns, p, spread)), measured)

@@ -74,7 +74,7 @@ def _faithful_for(summary: Summary) -> str:
 def _ranges(summary: Summary) -> list[Caution]:
     """Warn of intervals that the ranges of trials widen."""
     short = short_names(condition.name for condition in summary.conditions)
-    found = []
+    found = {}
     for measure in summary.ranged:
         wider = {
             short[condition.name]: known
@@ -86,9 +86,11 @@ def _ranges(summary: Summary) -> list[Caution]:
                 f"{name}: {quantity(known.low, measure.unit)} to {quantity(known.high, measure.unit)}"
                 for name, known in wider.items()
             )
-            title = f"The machine may have moved {measure.label}"
-            found.append(caution(CautionKind.RANGES_WIDEN, title, f"{named}."))
-    return found
+            found[measure.label] = named
+    if not found:
+        return []
+    text = " ".join(f"{label}: {named}." for label, named in found.items())
+    return [caution(CautionKind.RANGES_WIDEN, f"The machine may have moved {', '.join(found)}", text)]
 
 
 def _unknown(summary: Summary) -> list[Caution]:

@@ -87,6 +87,11 @@
   const print = (on) => {
     root.classList.toggle("printing", on);
     document.querySelectorAll("details.more").forEach((fold) => { fold.open ||= on; });
+    // Paper has no folds to open: what a reader needs to believe the numbers is printed.
+    document.querySelectorAll("details.on-paper").forEach((fold) => {
+      if (on) fold.dataset.open = fold.open;
+      fold.open = on || fold.dataset.open === "true";
+    });
     if (window.Plotly) canvases.forEach(draw);
     else ready.then(() => canvases.forEach(draw));
   };
