@@ -73,15 +73,14 @@ impl Reassembly {
     fn take_beyond(&mut self, data: Range) -> usize {
         let from = self.beyond.partition_point(|known| known.to < data.from);
         let to = self.beyond.partition_point(|known| known.from <= data.to);
-        let mut joined = data;
-        for at in from..to {
-            let known = self.beyond[at];
-            let overlap = Range { from: known.from.max(data.from), to: known.to.min(data.to) };
-            if overlap.from < overlap.to {
-                self.note_duplicate(overlap);
-            }
-            joined = Range { from: joined.from.min(known.from), to: joined.to.max(known.to) };
-        }
+        let known = &self.beyond[from..to];
+        let joined = known
+            .iter()
+            .fold(data, |sum, known| Range { from: sum.from.min(known.from), to: sum.to.max(known.to) });
+        let overlap = |known: &Range| Range { from: known.from.max(data.from), to: known.to.min(data.to) };
+        let came_before: Vec<Range> =
+            known.iter().map(overlap).filter(|range| range.from < range.to).collect();
+        came_before.into_iter().for_each(|range| self.note_duplicate(range));
         self.beyond.splice(from..to, [joined]);
         self.note_block(data)
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from crosswind.app import Application, find
@@ -39,11 +39,11 @@ class SimulatedTrial:
         }
 
 
-def simulate_trials(resolved: Resolved, machine: SimulatedMachine | None = None) -> Iterator[SimulatedTrial]:
-    """Yield the trials that an experiment runs at least, in the order and with the seeds of a live run.
+def simulate_trials(resolved: Resolved, trials: Sequence[Trial] | None = None) -> Iterator[SimulatedTrial]:
+    """Yield trials in virtual time, on a machine like this one.
 
     Args:
-        machine: what TCP depends on; this machine when absent.
+        trials: those that the experiment runs at least when absent, with the seeds of a live run.
     Raises: CrosswindError: the application or a condition cannot be simulated.
     """
     kind = find(resolved.application.name)
@@ -55,8 +55,7 @@ def simulate_trials(resolved: Resolved, machine: SimulatedMachine | None = None)
                 f"condition {condition.name}: `by: iperf3` is interference by real processes, which cannot "
                 "run in virtual time; write `by: ghost`"
             )
-    machine = machine or this_machine()
-    trials = planned(resolved)
+    machine = this_machine()
     # The program answers each plan before it reads the next, so neither waits with a full pipe.
     with subprocess.Popen(
         [str(find_binary(SIMULATE)), "trials"],
@@ -68,7 +67,7 @@ def simulate_trials(resolved: Resolved, machine: SimulatedMachine | None = None)
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
-        for trial in trials:
+        for trial in planned(resolved) if trials is None else trials:
             plan = _plan(resolved, trial, application, what, machine)
             try:
                 process.stdin.write(plan.as_line() + "\n")

@@ -1,10 +1,9 @@
 //! The application of calls: a client that asks and a server that answers, one call at a time on each connection.
 
 use crosswind_engine::Instant;
-use rand_pcg::rand_core::Rng;
 use rand_pcg::Pcg64;
 
-use super::plan::{Arrivals, Calls};
+use super::plan::{exponential, Arrivals, Calls};
 
 /// How long an open loop that is late may go on after its end (`crosswind-load`).
 const DRAIN_NS: u64 = 5_000_000_000;
@@ -65,9 +64,7 @@ impl Schedule {
         match &mut self.process {
             Process::Even { index, step, .. } => *index += *step,
             Process::Poisson { random, mean_gap_ns, due_ns } => {
-                // In (0, 1], so that the logarithm is finite.
-                let uniform = ((random.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
-                *due_ns -= *mean_gap_ns * libm::log(uniform);
+                *due_ns += *mean_gap_ns * exponential(random);
             }
         }
     }

@@ -3,7 +3,7 @@
 //! Closed loop: what the network does to packets changes what the ends send. Applications are requests and responses
 //! (`calls`) and bulk transfer. The network is the emulator's, with its interference and timeline, and so is the way in
 //! which packets of a train are handed over (`carriage`). Nodes need no time to process packets; an application reacts
-//! to data after `reaction_ns`.
+//! to data a little later.
 
 mod agenda;
 mod calls;
@@ -23,8 +23,11 @@ use carriage::{Arrival, Carriage, Way};
 pub use outcome::{CallsMeasured, Outcome, Quantiles, StreamMeasured, TcpCounts};
 pub use plan::{Application, Arrivals, Calls, Machine, Plan, Stream};
 
-/// The load begins this long after the last connection is made (`crosswind-load`).
-const HEAD_START_NS: u64 = 5_000_000;
+/// Calls begin this long after the last connection is made, and streams (`crosswind-load`).
+const CALLS_HEAD_START_NS: u64 = 5_000_000;
+const STREAMS_HEAD_START_NS: u64 = 200_000_000;
+/// What the sender of a stream says first (`crosswind-load`; iperf3: 37 bytes).
+const HELLO_BYTES: u64 = 24;
 /// A network in which connections cannot be made for this long has none.
 const CONNECT_NS: u64 = 60_000_000_000;
 /// How long calls may take after the end (`crosswind-load`: 30 s each).
@@ -32,8 +35,8 @@ const TAIL_NS: u64 = 30_000_000_000;
 /// Connections have ports from here on.
 const FIRST_PORT: u32 = 32_768;
 const SERVER_PORT: u16 = 7_077;
-/// Streams of random numbers: of the timers' phase; calls have others.
-const PHASE_STREAM: u128 = 0;
+/// Random numbers of the machine: phase of timers, reactions. Calls have other streams.
+const MACHINE_STREAM: u128 = 0;
 
 /// One side of a connection.
 #[derive(Debug)]
@@ -58,6 +61,7 @@ enum Role {
 
 struct World<'a> {
     plan: &'a Plan,
+    random: Pcg64,
     network: Network,
     timeline: Timeline,
     agenda: Agenda,
@@ -82,7 +86,7 @@ pub fn trial(plan: &Plan) -> Result<Outcome, String> {
 
 impl<'a> World<'a> {
     fn new(plan: &'a Plan) -> Result<Self, String> {
-        let mut random = Pcg64::new(plan.seed.into(), PHASE_STREAM);
+        let mut random = Pcg64::new(plan.seed.into(), MACHINE_STREAM);
         let phase = Duration::from_nanos(random.next_u64() % plan.machine.tick_ns.max(1));
         let settings = plan.settings(phase)?;
         let mut planner = Planner::new(&plan.fabric).map_err(|error| error.to_string())?;
@@ -118,7 +122,7 @@ impl<'a> World<'a> {
                 for stream in streams {
                     for _ in 0..stream.connections {
                         let write_bytes = u64::from(stream.write_bytes.max(1));
-                        let writer = Role::Writer { write_bytes, unwritten: 0 };
+                        let writer = Role::Writer { write_bytes, unwritten: HELLO_BYTES };
                         connect(&stream.from, &stream.to, writer, Role::Reader { bytes: 0, at_start: 0 })?;
                     }
                 }
@@ -130,6 +134,7 @@ impl<'a> World<'a> {
         Ok(Self {
             carriage: Carriage::new(plan.fabric.merge_window_ns),
             plan,
+            random,
             network,
             timeline,
             agenda: Agenda::default(),
@@ -213,11 +218,16 @@ impl<'a> World<'a> {
             if changed.established {
                 self.established += 1;
                 if self.established == self.ends.len() {
-                    let begin = Instant::from_nanos(at.as_nanos() + HEAD_START_NS);
+                    let head_start_ns = match self.plan.application {
+                        Application::Calls(_) => CALLS_HEAD_START_NS,
+                        Application::Streams(_) => STREAMS_HEAD_START_NS,
+                    };
+                    let begin = Instant::from_nanos(at.as_nanos() + head_start_ns);
                     self.agenda.add(begin, Event::Begin);
                 }
             }
-            if changed.readable || changed.writable {
+            let greets = changed.established && matches!(self.ends[end].role, Role::Writer { .. });
+            if changed.readable || changed.writable || greets {
                 self.react_later(end, at);
             }
             self.carry(at, end);
@@ -226,8 +236,15 @@ impl<'a> World<'a> {
     }
 
     fn react_later(&mut self, end: usize, now: Instant) {
-        let at = Instant::from_nanos(now.as_nanos() + self.plan.machine.reaction_ns);
-        self.react_at(end, at);
+        // An application that is to react soon anyway finds these data, too.
+        if self.ends[end]
+            .reacts_at
+            .is_none_or(|at| at.as_nanos() > now.as_nanos() + self.plan.machine.reaction_ns[0])
+        {
+            let at =
+                Instant::from_nanos(now.as_nanos() + self.plan.machine.reaction_after_ns(&mut self.random));
+            self.react_at(end, at);
+        }
     }
 
     fn react_at(&mut self, end: usize, at: Instant) {
@@ -336,17 +353,13 @@ impl<'a> World<'a> {
                     server.unwritten -= endpoint.write(now, server.unwritten, &mut self.out);
                 }
             }
-            Role::Writer { write_bytes, unwritten } => {
-                while self.began.is_some() {
-                    if *unwritten == 0 {
-                        *unwritten = *write_bytes;
-                    }
-                    *unwritten -= endpoint.write(now, *unwritten, &mut self.out);
-                    if *unwritten > 0 {
-                        break;
-                    }
+            Role::Writer { write_bytes, unwritten } => loop {
+                *unwritten -= endpoint.write(now, *unwritten, &mut self.out);
+                if *unwritten > 0 || self.began.is_none() {
+                    break;
                 }
-            }
+                *unwritten = *write_bytes;
+            },
             Role::Reader { bytes, .. } => *bytes += read,
         }
         if let Some(at) = until {

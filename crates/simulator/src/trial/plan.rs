@@ -3,6 +3,8 @@
 use crosswind_engine::Duration;
 use crosswind_fabric::Fabric;
 use crosswind_tcp::{Algorithm, Buffer, Settings};
+use rand_pcg::rand_core::Rng;
+use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
 /// A network, an application, and how long it is measured.
@@ -83,12 +85,28 @@ pub struct Stream {
 pub struct Machine {
     /// Period of the kernel's timer interrupt.
     pub tick_ns: u64,
-    /// From the arrival of data to the reaction of the application that waits for them.
-    pub reaction_ns: u64,
+    /// From the arrival of data to the reaction of the application that waits for them: at least, and on average.
+    /// What is above the least is exponential.
+    pub reaction_ns: [u64; 2],
     /// Second and third value of `tcp_rmem`.
     pub receive_buffer_bytes: [u64; 2],
     /// Second and third value of `tcp_wmem`.
     pub send_buffer_bytes: [u64; 2],
+}
+
+impl Machine {
+    /// How long an application needs to react this time.
+    pub(super) fn reaction_after_ns(&self, random: &mut Pcg64) -> u64 {
+        let [least, mean] = self.reaction_ns;
+        least + (mean.saturating_sub(least) as f64 * exponential(random)) as u64
+    }
+}
+
+/// A draw of the exponential distribution with mean 1.
+pub(super) fn exponential(random: &mut Pcg64) -> f64 {
+    // In (0, 1], so that the logarithm is finite.
+    let uniform = ((random.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
+    -libm::log(uniform)
 }
 
 impl Plan {
