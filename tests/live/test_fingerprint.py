@@ -9,8 +9,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.request import Request, urlopen
 
 import pytest
+from chromium import Chromium, needs_chromium
 
 from crosswind.analysis.network.attached import attached, before_and_after
 from crosswind.analysis.network.document import read_fingerprint
@@ -89,6 +91,55 @@ def test_a_networks_fingerprint_has_its_bucket_and_becomes_a_condition(live: Liv
     status, said = live.run("conditions", "from", "fingerprint.json")
     assert status == 0, said
     assert "credit:" in said
+
+
+@needs_chromium
+def test_a_fingerprint_is_shown_while_it_is_measured(live: Live) -> None:
+    (live.folder / "network.yaml").write_text(NETWORK)
+    with (
+        live.serving("console: ", "fingerprint", "network.yaml", "--console", *SHORT) as (process, said),
+        Chromium(live.folder / "profile") as page,
+    ):
+        page.open(said[-1].split()[1])
+        page.await_true("document.getElementById('between').textContent === 'From a to b, under metered'")
+        # The network of the measurement that runs, and what those before it found.
+        page.await_true("document.getElementById('active').textContent === 'metered'", timeout_s=60)
+        page.await_true("document.querySelectorAll('#picture .in-use').length > 0", timeout_s=60)
+        page.await_true("document.querySelectorAll('#found .series-line').length >= 2", timeout_s=60)
+        page.await_true(
+            "document.getElementById('measured-words').textContent === 'All is measured.'", timeout_s=120
+        )
+        # One size of writes and two repetitions, besides the four measurements that every fingerprint has.
+        assert page.value("document.getElementById('measured').max") == 7
+        rows = page.value(
+            "[...document.querySelectorAll('#found tr')].map((row) => [row.cells[0].textContent,"
+            " row.cells[1].textContent, row.cells[2].textContent])"
+        )
+        assert [quantity for _, quantity, _ in rows] == [
+            "rate", "goodput", "goodput", "round trip", "goodput", "goodput", "round trip", "one-way delay",
+            "round trip",
+        ]  # fmt: skip
+        number, unit = rows[-1][2].split()
+        assert (4 <= float(number) < 20, unit) == (True, "ms")
+        assert page.errors == []
+        assert process.wait(60) == 0
+
+
+def test_a_fingerprint_of_an_existing_network_is_shown_without_a_picture(live: Live) -> None:
+    with live.serving(
+        "console: ", "fingerprint", "--far", "env", "--to", "127.0.0.1", "--console", *SHORT
+    ) as (process, said):
+        address, _, token = said[-1].split()[1].partition("#")
+        bearer = {"Authorization": f"Bearer {token}"}
+        with urlopen(Request(f"{address}api/page", headers=bearer)) as answer:
+            assert json.load(answer) == {"kind": "fingerprint", "network": None, "active": []}
+        with urlopen(Request(f"{address}api/stream", headers=bearer)) as stream:
+            first = json.loads(next(stream))
+            assert (first["event"], first["condition"]) == ("fingerprint-begun", None)
+            measured = next(found for found in map(json.loads, stream) if found["event"] == "measured")
+        assert (measured["name"], measured["unit"]) == ("round trips of small messages", "ns")
+        assert len(measured["values"]) > 100
+        process.terminate()
 
 
 def test_ends_behind_words_are_found_and_measured_like_our_own(live: Live) -> None:

@@ -20,7 +20,8 @@ console_option = click.option(
     "--console",
     "in_browser",
     is_flag=True,
-    help="Show the run live in the browser: trials, intervals, and the network of the trial that runs.",
+    help="Show the run live in the browser: trials, intervals, and the network of the trial that runs, which "
+    "may be steered there.",
 )
 
 

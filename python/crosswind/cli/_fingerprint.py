@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from crosswind.fingerprint.measure.machines import Bounds
     from crosswind.fingerprint.regime.record import Header
     from crosswind.spec import FabricSpec
+    from crosswind.spec.network import Network as Graph
+    from crosswind.stream import Event, Stream
 
 # Seed of the network; fixed, so that two fingerprints do not differ because of it.
 SEED = 1
@@ -34,7 +37,7 @@ _CONNECTIONS_MAX = 1000
 _OTHERS_MOST_BYTES = 10_000_000_000
 
 # Options that only a fingerprint has, and a regime does not.
-_OF_FINGERPRINTS = ("full_speed", "rest", "connections", "repeat", "writes")
+_OF_FINGERPRINTS = ("full_speed", "rest", "connections", "repeat", "writes", "console")
 
 T = TypeVar("T")
 
@@ -59,6 +62,7 @@ class Asked:
     repeat: int
     writes: str
     send_at_most: str | None
+    console: bool
     bounds: Bounds
     regime: str | None
     wanted: str | None
@@ -74,29 +78,33 @@ class _Target:
         condition: that it emulates; None for an existing network.
         header_of: returns the header of a regime from the arguments of the regime.
         most_bytes: default limit of the payload to send; None is no limit.
+        graph: the network, where it is made of a file.
     """
 
     network: Network
     condition: str | None
     header_of: Callable[..., Header]
     most_bytes: int | None
+    graph: Graph | None = None
 
 
 def take(asked: Asked) -> None:
     """Measure a fingerprint or a regime into a file, and print it."""
     from crosswind.spec.quantities import SIZE, TIME
+    from crosswind.stream import Event, Stream
 
     extent = _extent(asked)
     most_bytes = _if_given("--send-at-most", SIZE.read_positive, asked.send_at_most)
     wanted_ns = _if_given("--for", TIME.read_positive, asked.wanted)
     point_ns = _if_given("--point", TIME.read_positive, asked.point)
     _refuse_what_is_of_the_other(asked)
-    target = _target(asked)
+    stream = Stream[Event]()
+    target = _target(asked, stream)
     most_bytes = target.most_bytes if most_bytes is None else most_bytes
     out = asked.out or Path("fingerprint.json" if asked.regime is None else "regime.jsonl")
     require_writable(out, "name a file that you may write with --out")
     if asked.regime is None:
-        _measure(asked, target, extent, out, most_bytes)
+        _measure(asked, target, extent, out, most_bytes, stream)
         return
     from crosswind.cli._regime import measure_regime
 
@@ -113,7 +121,9 @@ def take(asked: Asked) -> None:
     )
 
 
-def _measure(asked: Asked, target: _Target, extent: Extent, out: Path, most_bytes: int | None) -> None:
+def _measure(
+    asked: Asked, target: _Target, extent: Extent, out: Path, most_bytes: int | None, stream: Stream[Event]
+) -> None:
     """Measure a fingerprint; write what was measured, even if it ends early."""
     from rich.console import Console
 
@@ -122,19 +132,45 @@ def _measure(asked: Asked, target: _Target, extent: Extent, out: Path, most_byte
     from crosswind.fingerprint.fingerprint import begin, measure
     from crosswind.fingerprint.measure.sent_bytes import SentBytes
     from crosswind.results.durable import write_text
+    from crosswind.stream import FingerprintBegun, FingerprintEnded, MeasurementBegun
 
-    with Console(stderr=True).status("") as status:
+    with _in_browser_if(asked.console, target, stream), Console(stderr=True).status("") as status:
+
+        def publish(event: Event) -> None:
+            if isinstance(event, MeasurementBegun):
+                status.update(event.name)
+            stream.publish(event)
+
         sent = SentBytes(most_bytes, *([partial(_allows, status)] if asked.send_at_most is None else []))
         found = begin(target.network, target.condition, SEED, sent, asked.bounds, cloud=asked.cloud)
+        count = extent.measurements + (most_bytes is not None)
+        publish(FingerprintBegun(between=found.between, condition=found.condition, measurements=count))
         try:
-            measure(found, target.network, extent, status.update)
+            measure(found, target.network, extent, publish)
         except BaseException as error:
             found.ended = str(error) or "interrupted"
             raise
         finally:
+            publish(FingerprintEnded(reason=found.ended))
             write_text(out, text_of(found.document()))
             click.echo(fingerprint_text(found))
             click.echo(f"fingerprint: {out}" + (", as far as it was measured" if found.ended else ""))
+
+
+@contextmanager
+def _in_browser_if(wanted: bool, target: _Target, stream: Stream[Event]) -> Iterator[None]:
+    """Serve the page of a fingerprint while the block runs, and print its address, if that is wanted."""
+    if not wanted:
+        yield
+        return
+    from crosswind.console import FingerprintConsole
+
+    with FingerprintConsole(target.graph, stream) as shown:
+        click.echo(f"console: {shown.url}", err=True)
+        try:
+            yield
+        finally:
+            stream.end()
 
 
 def _extent(asked: Asked) -> Extent:
@@ -166,12 +202,12 @@ def _refuse_what_is_of_the_other(asked: Asked) -> None:
         )
 
 
-def _target(asked: Asked) -> _Target:
+def _target(asked: Asked, stream: Stream[Event]) -> _Target:
     """Return the network that the options select."""
     if asked.address is not None:
         return _there(asked, asked.address)
     if asked.file is not None and not asked.near and asked.far is None:
-        return _made(asked, asked.file)
+        return _made(asked, asked.file, stream)
     raise CrosswindError("no network: write either FILE, or --far WORDS and --to ADDRESS")
 
 
@@ -197,22 +233,25 @@ def _there(asked: Asked, address: str) -> _Target:
     return _Target(partial(as_they_are, ends), None, partial(header_of_ends, ends, words), _OTHERS_MOST_BYTES)
 
 
-def _made(asked: Asked, file: str) -> _Target:
-    """Return the network of a file, which is brought up for each measurement."""
+def _made(asked: Asked, file: str, stream: Stream[Event]) -> _Target:
+    """Return the network of a file, which is brought up for each measurement and tells what happens in it."""
     from crosswind.fingerprint.measure.own_ends import own_fabric
     from crosswind.fingerprint.regime.record import Header
 
-    spec = _fabric(file, asked.condition, asked.between, asked.through)
+    spec, graph = _fabric(file, asked.condition, asked.between, asked.through)
     _refuse_impossible_way([node.name for node in spec.nodes], asked.through, asked.tunnel, asked.regime)
-    network = partial(own_fabric, spec, asked.tool or "traffic", asked.tunnel)
-    return _Target(network, spec.condition.name, partial(Header.of, spec), None)
+    network = partial(own_fabric, spec, asked.tool or "traffic", asked.tunnel, stream)
+    return _Target(network, spec.condition.name, partial(Header.of, spec), None, graph)
 
 
-def _fabric(file: str, condition: str | None, between: str | None, through: str | None) -> FabricSpec:
+def _fabric(
+    file: str, condition: str | None, between: str | None, through: str | None
+) -> tuple[FabricSpec, Graph]:
     """Return the fabric of a file with the two selected nodes, and the one between them, if any."""
     from crosswind.doctor import auto_domains_here
     from crosswind.fingerprint.measure.own_ends import with_nodes
     from crosswind.spec import carried_out, fabric_of, find_experiment, load_setup
+    from crosswind.spec.network import Network as Graph
 
     setup = load_setup(find_experiment(file))
     meant = carried_out(setup.condition(condition or next(iter(setup.conditions))))
@@ -225,7 +264,9 @@ def _fabric(file: str, condition: str | None, between: str | None, through: str 
             f"--through {through}: must be a third node besides {' and '.join(dict.fromkeys(ends))}; nodes "
             f"are {', '.join(nodes)}"
         )
-    return with_nodes(spec, [*ends, *([through] if through is not None else [])])
+    spec = with_nodes(spec, [*ends, *([through] if through is not None else [])])
+    graph = Graph.of(resolved.topology)
+    return spec, replace(graph, nodes={node.name: node.host for node in spec.nodes})
 
 
 def _two(between: str | None, nodes: list[str]) -> tuple[str, str]:

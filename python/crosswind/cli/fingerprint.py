@@ -72,6 +72,11 @@ from crosswind.cli._options import as_one
     help="Limit of the payload to send. Default: no limit if FILE makes the network, else 10GB, beyond which "
     "the command asks on a terminal.",
 )
+@click.option(
+    "--console",
+    is_flag=True,
+    help="Show live in the browser what is measured: rates, round trips, and the network of FILE.",
+)
 @bounded
 @click.option(
     "--regime",
@@ -99,7 +104,7 @@ def command(asked: Asked) -> None:
     numbers of parallel connections, an overload, and full speed until a token bucket is empty, repeated
     after a pause. The machines' state is recorded before and after; the measurement is refused if a machine
     is busier than the --...-at-most options allow. `crosswind conditions from` fits a condition to the
-    result.
+    result. With --console it prints the address of a page that only this machine can open.
 
     The two nodes may be one node (loopback), share a host, have their own hosts, reach each other --through
     a third node, or use a --tunnel. The result records which, and OSMeF's distance.

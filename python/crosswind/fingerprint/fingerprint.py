@@ -41,9 +41,11 @@ from crosswind.fingerprint.measure.round_trips import LOAD_S, beside_bulk, idle
 from crosswind.fingerprint.measure.sent_bytes import SentBytes
 from crosswind.fingerprint.measure.way import way_of
 from crosswind.fingerprint.measure.write_sizes import SIZES_BYTES, WriteSize, write_sizes, write_sizes_s
+from crosswind.fingerprint.told import Told
 from crosswind.machine.provenance import provenance
 from crosswind.probe.flood import IP_BYTES
 from crosswind.stats import quantile
+from crosswind.stream import Event
 
 # Times what TCP got in its fastest tenth of a second; more than that with headers.
 OVERLOAD = 1.3
@@ -69,6 +71,11 @@ class Extent:
     connections: Sequence[int] = CONNECTIONS
     repetitions: int = REPETITIONS
     writes_bytes: Sequence[int] = SIZES_BYTES
+
+    @property
+    def measurements(self) -> int:
+        """How many measurements there are, without a first transfer."""
+        return 4 + len(self.writes_bytes) + self.repetitions * len(self.connections)
 
     @property
     def at_rate_s(self) -> float:
@@ -187,36 +194,43 @@ def measure(
     found: Fingerprint,
     network: Network,
     extent: Extent,
-    say: Callable[[str], None] = lambda _: None,
+    publish: Callable[[Event], None] = lambda _: None,
 ) -> None:
     """Measure a network into a fingerprint that was begun; each result is stored in it at once.
 
     Args:
-        say: is called with the name of each measurement before it begins.
+        publish: is called with each measurement before it begins, and with what it found.
     Raises: TooMuch: a measurement would exceed the limit; it was not begun. TestbedError: an end is gone, or
         nothing arrives.
     """
-    sent = found.sent
-    say("round trips of small messages")
+    sent, told = found.sent, Told(publish)
+    told.begin("round trips of small messages")
     found.idle = idle(network)
-    say("delay of small packets")
+    told.times("round trip", found.idle.round_trip_ns)
+    told.begin("delay of small packets")
     probes = one_way(network)
     found.delay_ns = probes.delay_ns if probes else np.empty(0, dtype=np.int64)
     found.lost = probes.lost if probes else 0
+    told.times("one-way delay", found.delay_ns.tolist())
     if sent.most_bytes is not None:
-        say("a first transfer")
+        told.begin("a first transfer")
         first_rate(network, sent)
         sent.expect_seconds(extent.at_rate_s, "the whole fingerprint")
-    say("round trips during a bulk transfer")
+    told.begin("round trips during a bulk transfer")
     found.loaded, found.bulk = beside_bulk(network)
     sent.count(found.bulk)
-    for size in write_sizes(network, sent, extent.writes_bytes, say):
+    told.times("round trip", found.loaded.round_trip_ns)
+    told.transfer(found.bulk)
+    for size in write_sizes(network, sent, extent.writes_bytes, told.begin):
         found.writes.append(size)
-    for transfer in capacity(network, sent, extent.connections, extent.repetitions, say):
-        found.transfers.append(transfer)
+        told.transfer(size.stream)
+        told.times("round trip", size.messages.round_trip_ns)
+    for number, transfer in capacity(network, sent, extent.connections, extent.repetitions, told.begin):
+        found.transfers.append((number, transfer))
+        told.transfer(transfer)
     full_speed_s, rest_s = extent.full_speed_s, extent.rest_s
     what = f"full speed for {full_speed_s:g} s, a rest of {rest_s:g} s, and full speed again"
-    say(what)
+    told.begin(what)
     taken_bps = max(transfer.goodput_bps for _, transfer in found.transfers)
     offered_bps = OVERLOAD * max(found.bulk.fastest_bps, taken_bps)
 
@@ -235,6 +249,7 @@ def measure(
         spend,
     )
     found.offered_bps, found.trace, found.token_bucket = offered_bps, trace, identify(trace)
+    told.trace(trace)
     with network() as ends:
         found.machines_after = machines(ends)
     found.provenance_after = provenance(Path.cwd(), found.seed, {}).as_json()

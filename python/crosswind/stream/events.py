@@ -250,3 +250,50 @@ class RunEnded(Event):
     event: Literal["run-ended"] = "run-ended"
     exit: int
     remarks: tuple[str, ...]
+
+
+class FingerprintBegun(Event):
+    """The measurement of a network began.
+
+    Attributes:
+        between: the two ends.
+        condition: the emulated one; None where the network is not Crosswind's.
+        measurements: how many there will be.
+    """
+
+    event: Literal["fingerprint-begun"] = "fingerprint-begun"
+    between: tuple[str, str]
+    condition: str | None
+    measurements: int
+
+
+class MeasurementBegun(Event):
+    """A measurement of a fingerprint began, such as `round trips of small messages`."""
+
+    event: Literal["measurement-begun"] = "measurement-begun"
+    name: str
+
+
+class Measured(Event):
+    """What a measurement of a fingerprint found.
+
+    Attributes:
+        name: of the measurement; one may find several things.
+        quantity: `goodput`, or what the median is of, such as `round trip`.
+        value: of the quantity, in `unit`.
+        values: the series behind it, in the order in which they were measured.
+    """
+
+    event: Literal["measured"] = "measured"
+    name: str
+    quantity: str
+    unit: Literal["ns", "bit/s"]
+    value: float
+    values: tuple[float, ...]
+
+
+class FingerprintEnded(Event):
+    """The measurement of a network ended; `reason`: why it is not complete."""
+
+    event: Literal["fingerprint-ended"] = "fingerprint-ended"
+    reason: str | None

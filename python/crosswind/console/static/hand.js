@@ -23,11 +23,14 @@ export class Hand {
   /** Shows that another condition is active. */
   active() {
     const { name } = this.model.condition;
-    if (name !== BY_HAND && this.values.length) {
-      this.values = [];
-      this.#values();
-    }
+    if (name !== BY_HAND && this.values.length) this.begin();
     this.#conditions();
+  }
+
+  /** Takes the sliders back: nothing has been moved. */
+  begin() {
+    this.values = [];
+    this.#values();
   }
 
   async #change(request) {

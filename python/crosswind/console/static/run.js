@@ -5,7 +5,7 @@ import { Hand } from "./hand.js";
 import { LiveView } from "./live.js";
 import { Model } from "./model.js";
 import * as text from "./text.js";
-import { at, made, state } from "./view.js";
+import { at, drawn, made, state } from "./view.js";
 
 const REACHED = { up: "the application starts", prepared: "the load runs", measured: "measured" };
 const BLOCKS_SHOWN = 8; // Of the intervals that a condition had.
@@ -91,6 +91,7 @@ class Run {
     this.#progress(ended, trials, left_s);
     this.each_s = left_s === null ? null : left_s / Math.max(1, trials - ended);
     this.wasMoved = false;
+    this.hand.begin();
     this.#open(false);
     at("now").textContent = `${trial}: ${condition}${attempt > 1 ? `, attempt ${attempt}` : ""}`;
     at("doing").textContent = "the network comes up";
@@ -166,11 +167,4 @@ function intervals(known, value, scale) {
   });
   if (value !== null && Number.isFinite(value)) svg.append(drawn("line", { x1: scale(value), x2: scale(value), y1: 14, y2: 24, class: "estimate" }));
   return svg;
-}
-
-/** A part of a drawing, in the namespace that the network's picture has. */
-function drawn(tag, attributes) {
-  const found = document.createElementNS(at("picture").firstElementChild.namespaceURI, tag);
-  for (const [name, value] of Object.entries(attributes)) found.setAttribute(name, value);
-  return found;
 }

@@ -13,6 +13,7 @@ from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.fingerprint.measure.crossing import Tunnel, forward, tunnelled
 from crosswind.fingerprint.measure.ends import End, Ends, Tool, words_here
 from crosswind.spec import FabricSpec
+from crosswind.stream import Event, Step, Stream
 from crosswind.testbed import Agent, Node, RunningFabric, WorkFolder, find_binary
 from crosswind.testbed.binaries import LOAD
 from crosswind.testbed.enter import words_to_enter
@@ -21,17 +22,25 @@ _LOOPBACK = "127.0.0.1"
 
 
 @contextmanager
-def own_fabric(spec: FabricSpec, tool: Tool = "traffic", tunnel: Tunnel | None = None) -> Iterator[Ends]:
+def own_fabric(
+    spec: FabricSpec,
+    tool: Tool = "traffic",
+    tunnel: Tunnel | None = None,
+    stream: Stream[Event] | None = None,
+) -> Iterator[Ends]:
     """Bring a fabric up; its first node sends to its second one, or to itself if it is alone.
 
     Args:
         spec: the fabric (docs/reference/contracts.md, section 1); a third node forwards between the two.
         tunnel: to make between the two.
+        stream: gets what happens in the fabric, if somebody reads it.
     Raises: CannotCross: a node cannot forward, or a tunnel cannot be made.
     """
     names = [node.name for node in spec.nodes]
     with WorkFolder() as work, Agent() as agent, RunningFabric(agent, spec, work.path / "logs") as fabric:
         fabric.measure()
+        if stream is not None and stream.wants(Step):
+            agent.watch(stream.publish)
         near, *others = (_end_at(fabric.nodes[name], work.path) for name in names)
         if not others:
             near = replace(near, address=_LOOPBACK)
