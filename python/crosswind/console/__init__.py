@@ -1,4 +1,4 @@
-"""The live console: a page in the browser that shows a network, a run or a fingerprint, live or afterwards."""
+"""The console: a page in the browser that shows a network, a run or a fingerprint, live or afterwards."""
 
 from crosswind.console.console import Console
 from crosswind.console.fingerprint import FingerprintConsole
