@@ -41,7 +41,7 @@ from crosswind.fingerprint.measure.round_trips import LOAD_S, beside_bulk, idle
 from crosswind.fingerprint.measure.sent_bytes import SentBytes
 from crosswind.fingerprint.measure.way import way_of
 from crosswind.fingerprint.measure.write_sizes import SIZES_BYTES, WriteSize, write_sizes, write_sizes_s
-from crosswind.fingerprint.told import Told
+from crosswind.fingerprint.shown import Shown
 from crosswind.machine.provenance import provenance
 from crosswind.probe.flood import IP_BYTES
 from crosswind.stats import quantile
@@ -203,34 +203,34 @@ def measure(
     Raises: TooMuch: a measurement would exceed the limit; it was not begun. TestbedError: an end is gone, or
         nothing arrives.
     """
-    sent, told = found.sent, Told(publish)
-    told.begin("round trips of small messages")
+    sent, shown = found.sent, Shown(publish)
+    shown.begin("round trips of small messages")
     found.idle = idle(network)
-    told.times("round trip", found.idle.round_trip_ns)
-    told.begin("delay of small packets")
+    shown.times("round trip", found.idle.round_trip_ns)
+    shown.begin("delay of small packets")
     probes = one_way(network)
     found.delay_ns = probes.delay_ns if probes else np.empty(0, dtype=np.int64)
     found.lost = probes.lost if probes else 0
-    told.times("one-way delay", found.delay_ns.tolist())
+    shown.times("one-way delay", found.delay_ns.tolist())
     if sent.most_bytes is not None:
-        told.begin("a first transfer")
+        shown.begin("a first transfer")
         first_rate(network, sent)
         sent.expect_seconds(extent.at_rate_s, "the whole fingerprint")
-    told.begin("round trips during a bulk transfer")
+    shown.begin("round trips during a bulk transfer")
     found.loaded, found.bulk = beside_bulk(network)
     sent.count(found.bulk)
-    told.times("round trip", found.loaded.round_trip_ns)
-    told.transfer(found.bulk)
-    for size in write_sizes(network, sent, extent.writes_bytes, told.begin):
+    shown.times("round trip", found.loaded.round_trip_ns)
+    shown.transfer(found.bulk)
+    for size in write_sizes(network, sent, extent.writes_bytes, shown.begin):
         found.writes.append(size)
-        told.transfer(size.stream)
-        told.times("round trip", size.messages.round_trip_ns)
-    for number, transfer in capacity(network, sent, extent.connections, extent.repetitions, told.begin):
+        shown.transfer(size.stream)
+        shown.times("round trip", size.messages.round_trip_ns)
+    for number, transfer in capacity(network, sent, extent.connections, extent.repetitions, shown.begin):
         found.transfers.append((number, transfer))
-        told.transfer(transfer)
+        shown.transfer(transfer)
     full_speed_s, rest_s = extent.full_speed_s, extent.rest_s
     what = f"full speed for {full_speed_s:g} s, a rest of {rest_s:g} s, and full speed again"
-    told.begin(what)
+    shown.begin(what)
     taken_bps = max(transfer.goodput_bps for _, transfer in found.transfers)
     offered_bps = OVERLOAD * max(found.bulk.fastest_bps, taken_bps)
 
@@ -249,7 +249,7 @@ def measure(
         spend,
     )
     found.offered_bps, found.trace, found.token_bucket = offered_bps, trace, identify(trace)
-    told.trace(trace)
+    shown.trace(trace)
     with network() as ends:
         found.machines_after = machines(ends)
     found.provenance_after = provenance(Path.cwd(), found.seed, {}).as_json()

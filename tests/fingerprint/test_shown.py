@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.fingerprint.fingerprint import Extent
-from crosswind.fingerprint.told import VALUES_MAX, Told
+from crosswind.fingerprint.shown import VALUES_MAX, Shown
 from crosswind.stream import Event, Measured, MeasurementBegun
 
 
 def test_a_measurement_is_told_before_what_it_found() -> None:
     events: list[Event] = []
-    told = Told(events.append)
-    told.begin("round trips")
-    told.times("round trip", [3.0, 1.0, 2.0])
-    told.times("one-way delay", [])
-    told.begin("a flood")
+    shown = Shown(events.append)
+    shown.begin("round trips")
+    shown.times("round trip", [3.0, 1.0, 2.0])
+    shown.times("one-way delay", [])
+    shown.begin("a flood")
     # 10 bits in a second, and 30 in half a second.
-    told.trace(TrafficTrace.of([0.0, 1.0], [1.0, 1.5], [10.0, 30.0]))
+    shown.trace(TrafficTrace.of([0.0, 1.0], [1.0, 1.5], [10.0, 30.0]))
     assert events == [
         MeasurementBegun(name="round trips"),
         Measured(
@@ -34,7 +34,7 @@ def test_a_long_series_is_thinned_evenly() -> None:
         if isinstance(event, Measured):
             events.append(event)
 
-    Told(take).times("round trip", [*map(float, range(1000))])
+    Shown(take).times("round trip", [*map(float, range(1000))])
     assert len(events[0].values) <= VALUES_MAX
     assert events[0].values[:3] == (0.0, 3.0, 6.0)
     assert events[0].value == 499.5

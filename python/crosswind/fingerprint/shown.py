@@ -1,4 +1,4 @@
-"""What a fingerprint measures, told while it is measured: each measurement, and the series that it found."""
+"""What a fingerprint measures, shown while it is measured: each measurement, and the series that it found."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crosswind.stream import Event, Measured, MeasurementBegun
 VALUES_MAX = 400
 
 
-class Told:
+class Shown:
     """Publishes which measurement runs, and what it found."""
 
     def __init__(self, publish: Callable[[Event], None]) -> None:
@@ -23,7 +23,7 @@ class Told:
         self._name = ""
 
     def begin(self, name: str) -> None:
-        """Tell that a measurement begins; what is told next, it found."""
+        """Tell that a measurement begins; what is shown next, it found."""
         self._name = name
         self._publish(MeasurementBegun(name=name))
 
