@@ -3,12 +3,12 @@
 //! In an exchange, a question leaves at `asked` on the own clock and comes at `came` on the other; its answer leaves
 //! there at `answered` and comes back at `back`. The offset (the other clock minus the own) then lies between
 //! `answered - back` and `came - asked`, whatever the way took: neither direction takes less than no time. Each
-//! [`BUCKET_NS`] keeps its tightest two bounds. A straight line through the middle of the buckets is the skew. Along that
+//! `BUCKET_NS` keeps its tightest two bounds. A straight line through the middle of the buckets is the skew. Along that
 //! line all bounds are moved to one instant, and the tightest two of all remain. The estimate is their middle, and
 //! half of their distance is the bound of its error: half of the shortest round trip, since nothing on the way shows
 //! by how much its two directions differ. A difference that stays the same cancels in a round trip.
 //!
-//! A clock that was set, or a machine that was moved, contradicts the line: after [`STEP_AFTER`] exchanges in sequence
+//! A clock that was set, or a machine that was moved, contradicts the line: after `STEP_AFTER` exchanges in sequence
 //! that cannot be reconciled with it, the estimate begins anew and the step is counted.
 //!
 //! Instants are those of CLOCK_MONOTONIC, as everywhere in the emulator; a clock that NTP slews changes its skew by at

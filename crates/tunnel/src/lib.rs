@@ -5,7 +5,7 @@
 //! packet until then. So the delay of the network between the machines, and its jitter, vanish within the delay of the
 //! link. What comes later than it was due is entered into the ledger there.
 //!
-//! * [`message`]: what crosses. [`record`]: the same as bytes. [`datagram`]: header and authentication.
+//! * [`message`]: what crosses. `record`: the same as bytes. `datagram`: header and authentication.
 //! * `peer`: one other machine. `arrivals`: what of its datagrams was lost or reordered. [`clock`]: its clock.
 //! * `outgoing`: records packed into datagrams. `frames_out`, `frames_in`: frames that are at the other machine, or here.
 //! * [`tunnel`]: the socket. Everything else is pure: time is an argument.
