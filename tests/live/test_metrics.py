@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 from urllib.request import urlopen
 
 import pytest
+from networks import TWO_NODES
 from readers import PROMETHEUS
 
 from crosswind.testbed.errors import NotHere
@@ -25,15 +26,10 @@ if TYPE_CHECKING:
 
     from conftest import Live
 
-NETWORK = """
-topology:
-  hosts: 2
-  uplink: {rate: 100Mbit/s, delay: 0us, buffer: 64KiB}
-  nodes: {a: h0, b: h1}
-condition:
+NETWORK = f"""{TWO_NODES}condition:
   slow:
-    switch.ingress: [{police: {rate: 1Mbit/s, burst: 10kB}}]
-    switch.egress: [{shape: {rate: 1Mbit/s, burst: 3kB, buffer: 20kB}}]
+    switch.ingress: [{{police: {{rate: 1Mbit/s, burst: 10kB}}}}]
+    switch.egress: [{{shape: {{rate: 1Mbit/s, burst: 3kB, buffer: 20kB}}}}]
 """
 # 100 packets of 1028 bytes in 2 s, which the network carries, then 100 at once, which it does not.
 SEND = """

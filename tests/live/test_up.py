@@ -11,16 +11,11 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from networks import TWO_NODES
 
 if TYPE_CHECKING:
     from conftest import Live
 
-NETWORK = """
-topology:
-  hosts: 2
-  uplink: {rate: 100Mbit/s, delay: 0us, buffer: 64KiB}
-  nodes: {a: h0, b: h1}
-"""
 SLOW = "slow: {link: [{delay: {time: 20ms}}]}\n"
 # A round trip by TCP: connecting takes one.
 CONNECT = """
@@ -45,7 +40,7 @@ def connect_s(live: Live) -> float:
 def test_a_condition_set_on_a_running_network_is_felt_by_programs_in_it(live: Live) -> None:
     (live.folder / "connect.py").write_text(CONNECT)
     (live.folder / "slow.yaml").write_text(SLOW)
-    with live.up(NETWORK):
+    with live.up(TWO_NODES):
         server = live.start("exec", "b", "--", "python3", "connect.py", "listen")
         assert server.stdout is not None
         assert server.stdout.readline() == "listening\n"
@@ -63,7 +58,7 @@ def test_a_condition_set_on_a_running_network_is_felt_by_programs_in_it(live: Li
 
 
 def test_exec_hands_on_the_exit_status_and_names_the_nodes(live: Live) -> None:
-    with live.up(NETWORK):
+    with live.up(TWO_NODES):
         assert live.run("exec", "a", "--", "sh", "-c", "exit 7")[0] == 7
         assert live.run("exec", "a", "--", "hostname") == (0, "a\n")
         status, said = live.run("exec", "c", "--", "true")
@@ -73,7 +68,7 @@ def test_exec_hands_on_the_exit_status_and_names_the_nodes(live: Live) -> None:
 
 def test_a_wrong_condition_is_refused_and_the_old_one_stays(live: Live) -> None:
     (live.folder / "wrong.yaml").write_text("wrong: {link: [{delay: {time: 20}}]}\n")
-    with live.up(NETWORK):
+    with live.up(TWO_NODES):
         status, said = live.run("set", "wrong.yaml")
         assert status == 2
         assert "has no unit" in said
@@ -87,7 +82,7 @@ def test_a_condition_may_be_written_out_or_come_from_standard_input(live: Live) 
     (live.folder / "conditions" / "measured.yaml").write_text(
         "measured: {link: [{delay: {law: {samples: rtt.csv}}}]}\n"
     )
-    with live.up(NETWORK):
+    with live.up(TWO_NODES):
         server = live.start("exec", "b", "--", "python3", "connect.py", "listen")
         assert server.stdout is not None
         assert server.stdout.readline() == "listening\n"
@@ -114,7 +109,7 @@ def test_a_condition_that_cannot_be_read_is_refused_by_the_client(live: Live) ->
         "link: [{delay: {time: 40ms}}": "condition:1:29: is not YAML",
         "nothing:like:this": "nothing:like:this: is neither a condition nor a file",
     }
-    with live.up(NETWORK):
+    with live.up(TWO_NODES):
         for given, message in refused.items():
             status, said = live.run("set", given, timeout_s=60)
             assert status == 2
@@ -126,7 +121,7 @@ def test_a_condition_that_cannot_be_read_is_refused_by_the_client(live: Live) ->
 def test_clients_that_hang_keep_up_neither_from_serving_nor_from_ending(
     live: Live, number: signal.Signals
 ) -> None:
-    with live.up(NETWORK) as (process, _):
+    with live.up(TWO_NODES) as (process, _):
         (path,) = (live.folder / "runtime").glob("up-*.sock")
         clients = [socket.socket(socket.AF_UNIX) for _ in range(3)]
         # Nothing, half a request, and a whole one whose reply is not read.
@@ -142,7 +137,7 @@ def test_clients_that_hang_keep_up_neither_from_serving_nor_from_ending(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_up_ends_with_a_signal_and_leaves_nothing(live: Live, number: signal.Signals) -> None:
-    with live.up(NETWORK) as (process, _):
+    with live.up(TWO_NODES) as (process, _):
         process.send_signal(number)
         assert process.wait(timeout=10) == 0
     live.await_no_process()
@@ -150,7 +145,7 @@ def test_up_ends_with_a_signal_and_leaves_nothing(live: Live, number: signal.Sig
 
 
 def test_a_killed_up_leaves_only_what_cleanup_removes(live: Live) -> None:
-    with live.up(NETWORK) as (process, _):
+    with live.up(TWO_NODES) as (process, _):
         process.kill()
     live.await_no_process()
     status, said = live.run("exec", "a", "--", "true")
@@ -163,7 +158,7 @@ def test_a_killed_up_leaves_only_what_cleanup_removes(live: Live) -> None:
 
 
 def test_cleanup_leaves_a_running_network_alone(live: Live) -> None:
-    with live.up(NETWORK):
+    with live.up(TWO_NODES):
         assert live.run("cleanup") == (0, "nothing to clean up\n")
         assert live.run("exec", "b", "--", "true")[0] == 0
 
