@@ -5,6 +5,7 @@
 #   make test    every claim once, within a quarter of an hour on two cores; what this machine cannot run says SKIPPED and why
 #   make test-all  what make test leaves out: every store and server, long runs, 50 kills, and make floors
 #   make floors  the tests of statistics, experiments, plans, tables and loaded results with the oldest versions that pyproject.toml declares
+#   make agents  the agent as a static program for each kind of CPU, which crosswind copies to other machines; the wheel has them
 #   make wheel   a wheel for release in dist/, for glibc 2.28 and newer; make test-wheel installs it and runs it as an ordinary user
 #   make bench   speed and size, one JSON line per figure
 #   make lint    formatters, linters, types, layers, words
@@ -15,7 +16,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := $(shell find crates python -type f -not -name '*.pyc' -not -path '*/target/*') Cargo.toml Cargo.lock pyproject.toml setup.py requirements-page.txt
 
-.PHONY: build programs demo test test-all floors wheel test-wheel bench lint lint-cargo-fmt lint-clippy lint-ruff lint-ruff-format lint-mypy lint-layers lint-words docs clean
+.PHONY: build programs agents demo test test-all floors wheel test-wheel bench lint lint-cargo-fmt lint-clippy lint-ruff lint-ruff-format lint-mypy lint-layers lint-words docs clean
 
 build: .venv/.built
 
@@ -38,6 +39,18 @@ $(BIN)/python:
 
 programs: $(BIN)/python
 	cargo build --release --quiet $(foreach program,agent load simulator,-p crosswind-$(program))
+
+# Linked by Rust's own linker, so that each is built on any machine; rustup brings the two targets.
+AGENTS := python/crosswind/testbed/ssh/agents
+PROCESSORS := x86_64 aarch64
+
+agents: $(PROCESSORS:%=$(AGENTS)/%/crosswind-agent)
+
+$(AGENTS)/%/crosswind-agent: $(shell find crates -name '*.rs' -not -path '*/target/*') Cargo.toml Cargo.lock
+	rustup --quiet target add $*-unknown-linux-musl
+	CARGO_TARGET_$(shell echo $* | tr a-z A-Z)_UNKNOWN_LINUX_MUSL_LINKER=rust-lld \
+		cargo build --release --quiet --target $*-unknown-linux-musl -p crosswind-agent
+	install -D target/$*-unknown-linux-musl/release/crosswind-agent $@
 
 demo: build
 	$(BIN)/crosswind demo
@@ -79,7 +92,7 @@ floors: $(BIN)/python
 WHEEL_TARGET := $(shell uname -m)-unknown-linux-gnu
 LINKER_VARIABLE := CARGO_TARGET_$(shell echo $(WHEEL_TARGET) | tr a-z- A-Z_)_LINKER
 
-wheel: .venv/.release
+wheel: .venv/.release agents
 	rm -rf dist
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(LINKER_VARIABLE)="$(CURDIR)/release/zig-cc" CARGO_TARGET_DIR="$(CURDIR)/target/wheel" \
 		$(BIN)/pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
@@ -126,4 +139,4 @@ docs: build
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 clean:
-	rm -rf .venv target build dist results site
+	rm -rf .venv target build dist results site $(AGENTS)

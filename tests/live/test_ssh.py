@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import signal
 import subprocess
@@ -165,3 +166,32 @@ def test_two_copies_at_the_same_time_leave_one_whole_file(rig: Rig) -> None:
         agent.close()
     assert [path.name for path in folder.iterdir()] == ["crosswind-agent"]
     assert (folder / "crosswind-agent").read_bytes() == agent_programs()["x86_64"].path.read_bytes()
+
+
+def test_doctor_has_a_row_for_every_machine_and_names_the_one_that_is_gone(rig: Rig, tmp_path: Path) -> None:
+    file, gone = tmp_path / "testbed.yaml", rig.machines[4]
+    file.write_text(f"ssh: {{hosts: [{', '.join(machine.name for machine in rig.machines)}, nowhere]}}\n")
+    command = [
+        sys.executable,
+        "-c",
+        "from crosswind.cli import main; main()",
+        "doctor",
+        "--testbed",
+        str(file),
+    ]
+    env = rig.env | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    gone.cut()
+    try:
+        done = subprocess.run([*command, "--json"], env=env, capture_output=True, text=True, check=False)
+    finally:
+        gone.mend()
+    assert done.returncode == 3, done.stderr
+    found = {each["machine"]: each for each in json.loads(done.stdout)}
+    assert [name for name, each in found.items() if not each["ready"]] == ["m4", "nowhere"]
+    assert found["nowhere"]["findings"][0]["found"].startswith("no such host name")
+    first = found["m0"]
+    assert (first["agent"]["rootless"], first["facts"]["system"]) == (False, "Linux")
+    assert first["reachable_ms"] > 0
+    assert first["facts"]["peers"]["m1"]["mtu_bytes"] == 1500
+    for machine in rig.machines:
+        machine.await_no_process(UNDONE_S)

@@ -109,6 +109,7 @@ def test_a_written_place_is_used_or_refused_with_the_link_and_a_remedy() -> None
     assert not found.problems
     assert found.domains == [["z0", "h0x0"], ["z1", "h1x0"]]
     found = placed(network, machines(None, None, written={"z0": "m1", "z1": "m1", "h1x0": "m0"}))
+    assert len(found.problems) == 1  # For both directions.
     assert found.problems[0].startswith(
         "link h1x0->z1: is cut between m0 and m1, and has no delay; a link between machines needs a constant "
         "delay of at least 500 us"

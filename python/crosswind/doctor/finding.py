@@ -14,6 +14,10 @@ class FindingVerdict(StrEnum):
     MISSING = "missing"  # Crosswind cannot run here without it.
 
 
+# As rich prints them.
+STYLES = {FindingVerdict.OK: "green", FindingVerdict.WARNING: "yellow", FindingVerdict.MISSING: "bold red"}
+
+
 @dataclass(frozen=True)
 class Finding:
     """One check; `remedy` is a sentence or a command, and empty only if the verdict is ok."""

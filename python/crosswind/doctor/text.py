@@ -9,10 +9,9 @@ from rich.text import Text
 
 from crosswind.doctor.calibration import AGE_MAX, Calibration
 from crosswind.doctor.diagnosis import Diagnosis
-from crosswind.doctor.finding import Finding, FindingVerdict
+from crosswind.doctor.finding import STYLES, Finding, FindingVerdict
 from crosswind.text.quantities import count_text, moment_text, rate_text, time_text
 
-_STYLES = {FindingVerdict.OK: "green", FindingVerdict.WARNING: "yellow", FindingVerdict.MISSING: "bold red"}
 _VERDICT_WIDTH = max(map(len, FindingVerdict))
 _FIGURE_WIDTH = len("delays within 10 %")  # The longest name among the figures.
 
@@ -92,7 +91,7 @@ def answer(diagnosis: Diagnosis) -> str:
 
 def _print_finding(finding: Finding, width: int, console: Console) -> None:
     line = Text("  ")
-    line.append(f"{finding.verdict.value:{_VERDICT_WIDTH}}", style=_STYLES[finding.verdict])
+    line.append(f"{finding.verdict.value:{_VERDICT_WIDTH}}", style=STYLES[finding.verdict])
     line.append(f"  {finding.name:{width}}  {finding.found}")
     console.print(line)
     if finding.remedy:

@@ -129,7 +129,7 @@ def place(
         ],
         least_ns,
         [
-            *(_refusal(link, why, machine_of, testbed) for link in cut if (why := _why_not(link, least_ns))),
+            *_refusals(cut, machine_of, testbed),
             *(_parted(pair, machine_of) for pair in parted),
         ],
         [*_overload_notes(machines, loads), *_unused_notes(machines, loads, testbed)],
@@ -159,12 +159,22 @@ def rule_text(testbed: ResolvedTestbed) -> str:
     )
 
 
+def _refusals(cut: Sequence[Link], machine_of: Mapping[str, str], testbed: ResolvedTestbed) -> list[str]:
+    """Return why links must not be cut, once for both directions of one."""
+    found: dict[tuple[str, str, str], str] = {}
+    for link in cut:
+        if why := _why_not(link, testbed.shortest_cut_ns):
+            one, other = sorted((link.source, link.target))
+            found.setdefault((one, other, why), _refusal(link, why, machine_of, testbed))
+    return list(found.values())
+
+
 def _refusal(link: Link, why: str, machine_of: Mapping[str, str], testbed: ResolvedTestbed) -> str:
     one, other = machine_of[link.source], machine_of[link.target]
     return (
         f"link {link.name}: is cut between {one} and {other}, and has {why}; a link between machines needs a "
         f"constant delay of {rule_text(testbed)}: place {link.source} and {link.target} on one machine, give "
-        "the link more delay, or write the underlay that `crosswind doctor --testbed` measures"
+        "the link more delay, or write under `underlay` what is between the machines, if that is faster"
     )
 
 

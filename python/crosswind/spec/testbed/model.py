@@ -62,7 +62,7 @@ MachineEntry = Annotated[
 
 
 class Underlay(SpecModel):
-    """What the network between the machines does; `crosswind doctor --testbed` measures its delay."""
+    """What the network between the machines does; `crosswind doctor --testbed` shows its round trips."""
 
     delay_ns: PositiveDuration = Field(
         200_000,

@@ -1,12 +1,15 @@
 """An agent on another machine, started by `ssh` and copied there when it is absent."""
 
+import socket
 import subprocess
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Self
 
 from crosswind.errors import CrosswindError
+from crosswind.spec.resolved import ResolvedMachine
 from crosswind.testbed.agent import Agent
 from crosswind.testbed.errors import NotHere
 from crosswind.testbed.ssh import scripts
@@ -46,6 +49,11 @@ class SshTransport:
     def title(self) -> str:
         return f"agent on {self.host}"
 
+    @classmethod
+    def of(cls, machine: ResolvedMachine) -> Self:
+        """Return the way to a machine of an experiment."""
+        return cls(machine.name, machine.ssh_options)
+
     def start(self) -> subprocess.Popen[bytes]:
         programs = agent_programs()
         child, answer = self._try_to_start(programs)
@@ -71,15 +79,54 @@ class SshTransport:
     def explained(self, status: int | None, printed: Sequence[str]) -> str | None:
         return explain(self.host, status, printed)
 
-    def _command(self, script: str) -> list[str]:
-        options = [word for name, value in _OPTIONS.items() for word in ("-o", f"{name}={value}")]
-        return ["ssh", "-T", *options, *self.options, "--", self.host, script]
+    def run(self, script: str, timeout_s: float) -> str:
+        """Run a script with the machine's `sh`, and return what it and the login shell printed.
 
-    def _open(self, script: str) -> subprocess.Popen[bytes]:
+        Raises: NotHere: ssh does not reach the machine, or the script does not end within `timeout_s`.
+        """
+        child = self._open("exec sh -s")
+        try:
+            printed, complaints = child.communicate(script.encode(), timeout=timeout_s)
+        except subprocess.TimeoutExpired:
+            _end(child)
+            raise NotHere(
+                f"host {self.host}: no answer within {timeout_s:g} s; check the network between here and "
+                "there"
+            ) from None
+        why = explain(self.host, child.returncode, complaints.decode(errors="replace").splitlines())
+        if why is not None:
+            raise NotHere(f"host {self.host}: {why}")
+        return printed.decode(errors="replace")
+
+    def address(self) -> str:
+        """Return the IP address that ssh connects to.
+
+        Raises: NotHere: ssh refuses its configuration, or the name has no address here.
+        """
+        child = self._open(options=("-G",))
+        printed, complaints = child.communicate()
+        names = [
+            line.removeprefix("hostname ")
+            for line in printed.decode(errors="replace").splitlines()
+            if line.startswith("hostname ")
+        ]
+        if not names:
+            why = explain(self.host, child.returncode, complaints.decode(errors="replace").splitlines())
+            raise NotHere(f"host {self.host}: {why or 'ssh -G prints no host name; update OpenSSH'}")
+        try:
+            return str(socket.getaddrinfo(names[0], None, type=socket.SOCK_DGRAM)[0][4][0])
+        except OSError:
+            raise NotHere(
+                f"host {self.host}: the name {names[0]} has no address here; write the one at which the "
+                f"other machines reach it: {{name: {self.host}, address: 10.0.0.7}}"
+            ) from None
+
+    def _open(self, *script: str, options: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
+        own = [word for name, value in _OPTIONS.items() for word in ("-o", f"{name}={value}")]
         try:
             # In a separate session, Ctrl-C in the terminal does not reach ssh before it reaches this process.
             return subprocess.Popen(
-                self._command(script),
+                ["ssh", "-T", *options, *own, *self.options, "--", self.host, *script],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

@@ -1,0 +1,119 @@
+"""What a machine's own shell reports about it: a script of plain `sh`, and the reader of its output.
+
+The script needs no program but those of every Linux; what one of them does not tell is unknown.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+_MARK = "crosswind-fact"
+# Ten packets 0.2 s apart, which every account may send, and a second for the last answer.
+PEERS_S = 4
+
+_MACHINE = f"""\
+fact() {{ printf '{_MARK} %s\\n' "$*"; }}
+fact system "$(uname -s)"
+fact kernel "$(uname -r)"
+fact cpu "$(uname -m)"
+fact cores "$(nproc 2> /dev/null || getconf _NPROCESSORS_ONLN)"
+fact memory_kib "$(sed -n 's/^MemTotal: *\\([0-9]*\\).*/\\1/p' /proc/meminfo)"
+fact clock "$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource 2> /dev/null)"
+fact congestion "$(cat /proc/sys/net/ipv4/tcp_available_congestion_control 2> /dev/null)"
+"""
+# The longest packet that the interface takes is sent in one piece. If nothing comes back, a short one tells
+# whether the path or a firewall is the reason.
+_PEER = f"""\
+peer() {{
+    device="$(ip -o route get "$2" 2> /dev/null | sed -n 's/.* dev \\([^ ]*\\).*/\\1/p')"
+    mtu="$(ip -o link show dev "$device" 2> /dev/null | sed -n 's/.* mtu \\([0-9]*\\).*/\\1/p')"
+    answered=unknown
+    longest=
+    if [ -n "$mtu" ] && command -v ping > /dev/null; then
+        longest="$(ping -n -q -c 10 -i 0.2 -w {PEERS_S} -M do -s "$((mtu - $3))" "$2" 2> /dev/null |
+            sed -n 's/.*= [^/]*\\/[^/]*\\/\\([^/]*\\)\\/.*/\\1/p')"
+        if [ -n "$longest" ]; then answered=whole
+        elif ping -n -q -c 2 -w {PEERS_S} "$2" > /dev/null 2>&1; then answered=short
+        else answered=none; fi
+    fi
+    fact peer "$1" "${{mtu:-unknown}}" "$answered" "${{longest:-unknown}}"
+}}
+"""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """The way from a machine to another one.
+
+    Attributes:
+        mtu_bytes: of the interface that leads there; None: unknown.
+        answered: whether packets of this size come back: `whole`; `short` ones only; `none`; or `unknown`.
+        round_trip_ns: the longest of ten.
+    """
+
+    mtu_bytes: int | None
+    answered: str
+    round_trip_ns: int | None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a machine is; what is unknown is None, or empty."""
+
+    system: str = ""
+    kernel: str = ""
+    processor: str = ""
+    cores: int | None = None
+    memory_bytes: int | None = None
+    clock: str = ""
+    congestion: Sequence[str] = ()
+    peers: Mapping[str, Peer] = field(default_factory=dict)
+
+
+def script_for(peers: Mapping[str, str]) -> str:
+    """Return the script that reports a machine, and its way to others at these addresses, by name."""
+    # Bytes of the headers of IP and ICMP.
+    calls = [
+        f"peer {number} {address} {48 if ipaddress.ip_address(address).version == 6 else 28} &\n"
+        for number, address in enumerate(peers.values())
+    ]
+    return "".join([_MACHINE, _PEER, *calls, "wait\n"])
+
+
+def facts_from(printed: str, peers: Sequence[str]) -> Facts:
+    """Return what the script reported; other lines are the login shell's.
+
+    Args:
+        peers: the names that the script was made for, in their order.
+    """
+    found: dict[str, str] = {}
+    ways: dict[str, Peer] = {}
+    for line in printed.splitlines():
+        mark, _, fact = line.partition(" ")
+        name, _, value = fact.partition(" ")
+        if mark != _MARK:
+            continue
+        if name == "peer":
+            number, mtu, answered, longest_ms = value.split()
+            ways[peers[int(number)]] = Peer(
+                _number(mtu), answered, None if longest_ms == "unknown" else round(float(longest_ms) * 1e6)
+            )
+        else:
+            found[name] = value.strip()
+    memory_kib = _number(found.get("memory_kib", ""))
+    return Facts(
+        system=found.get("system", ""),
+        kernel=found.get("kernel", ""),
+        processor=found.get("cpu", ""),
+        cores=_number(found.get("cores", "")),
+        memory_bytes=None if memory_kib is None else memory_kib << 10,
+        clock=found.get("clock", ""),
+        congestion=tuple(found.get("congestion", "").split()),
+        peers={name: ways[name] for name in peers if name in ways},
+    )
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdecimal() else None
