@@ -88,6 +88,14 @@ class Chromium:
         self._call("Page.navigate", url=url)
         self.await_true("location.href !== 'about:blank' && document.readyState === 'complete'")
 
+    def on_paper(self) -> None:
+        """Show the open page as it is printed on A4, between the margins of 14 mm."""
+        self._call(
+            "Emulation.setDeviceMetricsOverride", width=687, height=1000, deviceScaleFactor=1, mobile=False
+        )
+        self._call("Emulation.setEmulatedMedia", media="print")
+        self.value("dispatchEvent(new Event('beforeprint'))")
+
     def value(self, script: str) -> Any:
         """Return the value of an expression in the page, or what its promise resolves to."""
         found = self._call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)

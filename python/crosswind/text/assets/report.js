@@ -50,7 +50,7 @@
     hoverlabel: { bgcolor: colour("--card"), bordercolor: colour("--line"), font: { color: colour("--ink") } },
   });
   // Pages are narrower than most windows, and nothing can be measured on paper: there the width is given.
-  const paperWidth = (canvas) => (canvas.closest(".small-multiples:not(.wide)") ? 310 : 640);
+  const paperWidth = (canvas) => (canvas.closest(".small-multiples:not(.wide)") ? 298 : 640);
   const root = document.documentElement;
   const names = ({ data }) => data.filter((t) => t.legendgroup && t.showlegend !== false).length;
   const draw = (canvas) => {

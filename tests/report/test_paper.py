@@ -1,0 +1,23 @@
+"""A printed report is whole: nothing of it is beyond the margins of a page."""
+
+from chromium import Chromium, needs_chromium
+
+from crosswind.report import write_report
+
+pytestmark = needs_chromium
+DRAWN = "[...document.querySelectorAll('.canvas')].every((canvas) => canvas.dataset.drawn)"
+# Parts of a picture lie beyond it where they are clipped; the picture itself does not.
+CUT = """[...document.querySelectorAll("header *, main *")].filter((part) => {
+  const box = part.getBoundingClientRect();
+  return box.width && !part.closest("svg *") && (box.left < -1 || box.right > innerWidth + 1);
+}).map((part) => `${part.tagName} ${part.className} ${part.textContent.slice(0, 40)}`)"""
+
+
+def test_nothing_is_cut_at_the_edge_of_a_page(folder, tmp_path):
+    page = write_report(folder).resolve()
+    with Chromium(tmp_path / "profile") as browser:
+        browser.open(f"file://{page}")
+        browser.on_paper()
+        browser.await_true(DRAWN)
+        assert browser.value(CUT) == []
+        assert browser.value("document.querySelector('#provenance details').open")
