@@ -13,10 +13,11 @@ CUT = """[...document.querySelectorAll("header *, main *")].filter((part) => {
 }).map((part) => `${part.tagName} ${part.className} ${part.textContent.slice(0, 40)}`)"""
 
 
-def test_nothing_is_cut_at_the_edge_of_a_page(folder, tmp_path):
+def test_nothing_is_cut_at_the_edge_of_a_page_with_every_trial_table_open(folder, tmp_path):
     page = write_report(folder).resolve()
     with Chromium(tmp_path / "profile") as browser:
         browser.open(f"file://{page}")
+        browser.value("document.querySelectorAll('details.condition').forEach((fold) => { fold.open = true; })")
         browser.on_paper()
         browser.await_true(DRAWN)
         assert browser.value(CUT) == []
