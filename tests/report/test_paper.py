@@ -5,6 +5,7 @@ from chromium import Chromium, needs_chromium
 from crosswind.report import write_report
 
 pytestmark = needs_chromium
+OPENED = "document.querySelectorAll('details.condition').forEach((fold) => { fold.open = true; })"
 DRAWN = "[...document.querySelectorAll('.canvas')].every((canvas) => canvas.dataset.drawn)"
 # Parts of a picture lie beyond it where they are clipped; the picture itself does not.
 CUT = """[...document.querySelectorAll("header *, main *")].filter((part) => {
@@ -17,7 +18,7 @@ def test_nothing_is_cut_at_the_edge_of_a_page_with_every_trial_table_open(folder
     page = write_report(folder).resolve()
     with Chromium(tmp_path / "profile") as browser:
         browser.open(f"file://{page}")
-        browser.value("document.querySelectorAll('details.condition').forEach((fold) => { fold.open = true; })")
+        browser.value(OPENED)
         browser.on_paper()
         browser.await_true(DRAWN)
         assert browser.value(CUT) == []
