@@ -237,8 +237,48 @@ def pcapng(order: str, names: tuple[str, ...], link: int = 1) -> bytes:
     return content
 
 
+def datagrams() -> dict[str, bytes]:
+    """Return what a machine sends to another: steps of `crates/tunnel/src/hostile.rs`."""
+
+    def step(what: int, *records: bytes) -> bytes:
+        body = b"".join(records)
+        return struct.pack(">BH", what, len(body)) + body
+
+    def way(number: int, onward: int, *elements: int, kind: int = 1) -> bytes:
+        return struct.pack(f">BIIH{len(elements)}I", kind, number, onward, len(elements), *elements)
+
+    def labels(number: int, which: int, *all_of: int) -> bytes:
+        return struct.pack(f">BIHH{len(all_of)}H", 2, number, which, len(all_of), *all_of)
+
+    def part(frame: int, header: bytes, content: bytes, at: int, end: int) -> bytes:
+        head = struct.pack(">BHQII", 3, 1, frame, 1, 2) + header
+        return head + struct.pack(">IIH", len(content), at, end - at) + content[at:end]
+
+    def packet(onward: int, link: int, frame: int | None, which: int = 0) -> bytes:
+        head = struct.pack(">BQIIQQ", 4, 10**12, link, onward, 3 << 32, 10**12 - 5)
+        name = b"\x01" if frame is None else struct.pack(">BHQ", 0, 1, frame)
+        return head + struct.pack(">IHHBBHH", 1500, 1, 0, 46, 2, 7, which) + name
+
+    question, padding = b"\x06", bytes(40)
+    answer = struct.pack(">BQQ", 7, 1 << 40, 3 << 40)
+    done = struct.pack(">BHQ", 5, 1, 8)
+    header, small = FRAMES["tcp"]
+    super_header, large = FRAMES["tcp-super"]
+    begun = step(4, way(0, 0, 5, 6, 7), labels(1, 4, 1, 9))
+    halves = part(8, super_header, large, 0, 500), part(8, super_header, large, 500, len(large))
+    return {
+        "packets": begun
+        + step(5, part(7, header, small, 0, len(small)), packet(0, 5, 7), packet(0, 5, 7, 4))
+        + step(6, packet(0, 5, None), padding),
+        "a-super-packet-in-two": begun + step(4, halves[0]) + step(4, halves[1], packet(0, 5, 8), done),
+        "a-long-way": step(4, way(0, 0, *range(256), kind=8)) + step(4, way(1, 0, 256), packet(0, 0, None)),
+        "clocks": b"".join(step(1) + step(4, question) + step(12, answer) for _ in range(12)) + step(2),
+        "another-fabric": begun + step(3) + begun + step(255, packet(0, 5, None)) + step(0, bytes(64)),
+    }
+
+
 def main() -> None:
-    for target in ("headers", "forwarder", "pcapng", "capture", "elements", "traffic"):
+    for target in ("headers", "forwarder", "pcapng", "capture", "elements", "traffic", "tunnel"):
         (CORPUS / target).mkdir(parents=True, exist_ok=True)
     row = b""
     for name, (header, frame) in FRAMES.items():
@@ -276,6 +316,8 @@ def main() -> None:
     (CORPUS / "traffic" / "hello").write_bytes(b"cwtraffc" + struct.pack(">QQ", 7_000_000_007, 42))
     asked = struct.pack(">QQ", 16, 70_000) + struct.pack(">QQ", 40, 8) + bytes(24)
     (CORPUS / "traffic" / "messages").write_bytes(asked)
+    for name, content in datagrams().items():
+        (CORPUS / "tunnel" / name).write_bytes(content)
     for number in range(48):
         # A condition of one element with its own numbers, then frames, an advance, and the next element.
         steps = b"".join(struct.pack("<HBBBHH", 50, 32 + way, 40, way, 1499, 700) for way in range(40))

@@ -39,3 +39,8 @@ fn conditions_that_pass_the_gate_can_be_carried_out() {
     // An input is a whole run of the engine, so there are fewer.
     corpus::run("elements", mutations() / 60, target::elements);
 }
+
+#[test]
+fn another_machine_may_send_anything() {
+    corpus::run("tunnel", mutations(), target::tunnel);
+}

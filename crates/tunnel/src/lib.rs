@@ -8,6 +8,7 @@
 //! * [`message`]: what crosses. `record`: the same as bytes. `datagram`: header and authentication.
 //! * `peer`: one other machine. `arrivals`: what of its datagrams was lost or reordered. [`clock`]: its clock.
 //! * `outgoing`: records packed into datagrams. `frames_out`, `frames_in`: frames that are at the other machine, or here.
+//! * `corridor`: the lines that exchanges of instants leave.
 //! * [`tunnel`]: the socket. Everything else is pure: time is an argument.
 //!
 //! Nothing is sent again, except announcements: a trial in which a datagram was lost is void. Frames are cut, never
@@ -18,9 +19,12 @@
 mod arrivals;
 mod bytes;
 pub mod clock;
+mod corridor;
 mod datagram;
 mod frames_in;
 mod frames_out;
+#[doc(hidden)]
+pub mod hostile;
 pub mod message;
 mod outgoing;
 mod peer;

@@ -9,8 +9,10 @@ use std::time::{Duration, Instant as Clock};
 use common::{in_two_namespaces, may_make_namespaces, monotonic_ns, over};
 use crosswind_engine::{Crossing, ElementId, Instant, Onward, Packet};
 use crosswind_fabric::Crosses;
-use crosswind_tunnel::{Passage, Tunnel, TunnelReport};
+use crosswind_tunnel::tunnel::Unbound;
+use crosswind_tunnel::{Membership, Passage, Tunnel, TunnelReport};
 use crosswind_wire::{Train, VnetHeader};
+use nix::sys::socket::AddressFamily;
 
 const FRAMES: u64 = 60;
 const ONWARD: Onward = Onward::from_index(0);
@@ -187,6 +189,13 @@ fn an_interface_with_too_small_an_mtu_is_refused() {
         eprintln!("left out: needs the right to make network namespaces");
         return;
     }
-    let refused = std::panic::catch_unwind(|| in_two_namespaces(1_279, 4, drop, drop));
-    assert!(refused.is_err());
+    let refused = std::thread::spawn(|| {
+        common::loopback_alone(1_279);
+        let unbound = Unbound::open(AddressFamily::Inet).unwrap();
+        let socket = unbound.bind("127.0.0.1".parse().unwrap()).unwrap();
+        let own = Membership { domain: 0, run: 1, key: [3; 32] };
+        Tunnel::new(socket, own, [(1, "127.0.0.1:9".parse().unwrap())]).unwrap_err().to_string()
+    });
+    let refused = refused.join().unwrap();
+    assert_eq!(refused, "domain 1 at 127.0.0.1:9: the path's MTU is 1279; at least 1280 is needed");
 }

@@ -8,6 +8,7 @@ mod pcapng;
 mod recording;
 
 pub use capture::capture_file;
+pub use crosswind_tunnel::hostile::anything as tunnel;
 pub use elements::elements;
 pub use forwarder::{forwarder, Hostile};
 pub use headers::headers;

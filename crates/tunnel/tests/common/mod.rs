@@ -27,6 +27,13 @@ fn ip(arguments: &str) {
     assert!(done.success(), "ip {arguments}");
 }
 
+/// Moves this thread into a network namespace with nothing but loopback, of this MTU. The benchmark does not need it.
+#[allow(dead_code)]
+pub fn loopback_alone(mtu: usize) {
+    unshare(CloneFlags::CLONE_NEWNET).expect("a network namespace");
+    ip(&format!("link set lo mtu {mtu} up"));
+}
+
 /// Runs `one` and `other`, each on a thread in a network namespace of its own and with a tunnel to the other, over a
 /// veth pair of this MTU. Their domains are 0 and 1; the addresses are of this version of IP.
 pub fn in_two_namespaces<R: Send>(
