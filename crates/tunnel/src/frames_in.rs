@@ -49,7 +49,7 @@ impl Incoming {
 
 impl FramesIn {
     /// A part has come; an error if it does not continue what is here, or if all of it is no frame. Parts come in
-    /// sequence: one machine sends them, and a trial in which a datagram is lost or overtaken is void.
+    /// sequence ([`crate::sequence`]), and a trial in which one is lost is void.
     pub fn take_in(&mut self, part: &Part<'_>) -> Result<(), ()> {
         if part.at == 0 {
             self.remove(part.name);

@@ -33,6 +33,7 @@ pub fn anything(input: &[u8]) {
         match what % 8 {
             0 => assert!(!peer.take_in(&own, bytes, &now, &mut messages), "it has no code"),
             1 => {
+                peer.take_in_early(&now, &mut messages);
                 peer.tick(now.at_ns, LIMIT);
                 peer.flush(&own, now.generation, now.at_ns, |run, each| {
                     assert!(each <= LIMIT && run.len() <= 1 << 16, "{} bytes, {each} each", run.len());

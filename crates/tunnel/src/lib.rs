@@ -6,7 +6,8 @@
 //! link. What comes later than it was due is entered into the ledger there.
 //!
 //! * [`message`]: what crosses. `record`: the same as bytes. `datagram`: header and authentication.
-//! * `peer`: one other machine. `arrivals`: what of its datagrams was lost or reordered. [`clock`]: its clock.
+//! * `peer`: one other machine. `arrivals`: what of its datagrams was lost or reordered. `sequence`: those that were
+//!   overtaken are waited for. [`clock`]: its clock.
 //! * `outgoing`: records packed into datagrams. `frames_out`, `frames_in`: frames that are at the other machine, or here.
 //! * `corridor`: the lines that exchanges of instants leave.
 //! * [`tunnel`]: the socket. Everything else is pure: time is an argument.
@@ -29,6 +30,7 @@ pub mod message;
 mod outgoing;
 mod peer;
 mod record;
+mod sequence;
 pub mod tunnel;
 
 pub use clock::ClockReport;

@@ -10,6 +10,7 @@ use crosswind_fabric::Crosses;
 use serde::Serialize;
 
 use crate::arrivals::Arrivals;
+use crate::bytes::Reader;
 use crate::clock::{ClockReport, PeerClock};
 use crate::datagram::{self, Header, Key, RunKey};
 use crate::frames_in::FramesIn;
@@ -17,6 +18,7 @@ use crate::frames_out::FramesOut;
 use crate::message::{Message, Passage};
 use crate::outgoing::Outgoing;
 use crate::record::{self, Ends, Part, Record, PART_BYTES};
+use crate::sequence::Sequence;
 
 /// Between questions about the clock: often at first, because a trial waits for the estimate.
 const ASK_EARLY_NS: u64 = 10_000_000;
@@ -66,6 +68,7 @@ pub struct Peer {
     /// A question has come, at this instant; it had been sent at the other.
     question: Option<(u64, u64)>,
     arrivals: Arrivals,
+    sequence: Sequence,
     /// Announcements of this generation that have come.
     announced: u32,
     /// Announced with pieces that are still to come.
@@ -137,6 +140,7 @@ impl Peer {
             asked_at_ns: 0,
             question: None,
             arrivals: Arrivals::default(),
+            sequence: Sequence::default(),
             announced: 0,
             piece: None,
             ways: AHashMap::new(),
@@ -243,8 +247,12 @@ impl Peer {
         }
     }
 
-    /// When [`tick`](Self::tick) has something to do.
+    /// When [`tick`](Self::tick) or [`take_in_early`](Self::take_in_early) has something to do.
     pub fn next_ns(&self) -> u64 {
+        self.asks_at_ns().min(self.sequence.patience_ends_ns())
+    }
+
+    fn asks_at_ns(&self) -> u64 {
         let early = self.clock.report(0).exchanges < EARLY_EXCHANGES;
         self.asked_at_ns + if early { ASK_EARLY_NS } else { ASK_LATER_NS }
     }
@@ -255,7 +263,7 @@ impl Peer {
             self.exchange.begin(limit);
             record::answer(self.exchange.records(), asked_ns, came_ns);
         }
-        if self.next_ns() > now_ns {
+        if self.asks_at_ns() > now_ns {
             return;
         }
         self.asked_at_ns = now_ns;
@@ -295,13 +303,41 @@ impl Peer {
         now: &Now,
         messages: &mut VecDeque<Message>,
     ) -> bool {
-        let Some((header, mut records)) = datagram::open(&self.receives, bytes) else { return false };
+        let Some((header, records)) = datagram::open(&self.receives, bytes) else { return false };
         if header.run != own.run || header.domain != self.domain {
             return false;
         }
         if !self.arrivals.note(header.number) {
             return true;
         }
+        if self.sequence.take_in(header.number, now.at_ns, bytes) {
+            self.read(&header, records, now, messages);
+        }
+        self.take_in_early(now, messages);
+        true
+    }
+
+    /// Whether datagrams came before their turn.
+    pub fn has_early(&self) -> bool {
+        self.sequence.patience_ends_ns() != u64::MAX
+    }
+
+    /// Reads datagrams that came before their turn, when it has come or nobody waits for what is missing any longer.
+    pub fn take_in_early(&mut self, now: &Now, messages: &mut VecDeque<Message>) {
+        while let Some(early) = self.sequence.next(now.at_ns) {
+            let now = Now { at_ns: early.at_ns, ..*now };
+            let (header, records) = datagram::opened(&early.bytes).expect("it has been opened before");
+            self.read(&header, records, &now, messages);
+        }
+    }
+
+    fn read(
+        &mut self,
+        header: &Header,
+        mut records: Reader<'_>,
+        now: &Now,
+        messages: &mut VecDeque<Message>,
+    ) {
         self.latest_sent_ns = self.latest_sent_ns.max(header.sent_ns);
         let current = header.generation == now.generation;
         if current {
@@ -328,7 +364,6 @@ impl Peer {
                 }
             }
         }
-        true
     }
 
     fn take_in_record(

@@ -320,6 +320,10 @@ impl Tunnel {
 
     /// Takes in what has come; `now_ns` is asked for the time of each arrival.
     pub fn take_in(&mut self, now_ns: impl Fn() -> u64) {
+        for (peer, _) in self.peers.iter_mut().filter(|(peer, _)| peer.has_early()) {
+            let now = Now { at_ns: now_ns(), generation: self.generation, nodes: self.nodes };
+            peer.take_in_early(&now, &mut self.received);
+        }
         for _ in 0..TURNS {
             let Some((length, each)) = self.receive() else { return };
             let now = Now { at_ns: now_ns(), generation: self.generation, nodes: self.nodes };

@@ -103,7 +103,8 @@ fn check((sent, received): (TunnelReport, TunnelReport)) {
     for report in [&sent, &received] {
         assert_eq!((report.unsent, report.dropped_here, report.forged_datagrams), (0, 0, 0), "{report:?}");
         let peer = &report.peers[0];
-        assert_eq!((peer.lost_datagrams, peer.reordered_datagrams), (0, 0), "{report:?}");
+        // A thread that moves to another CPU may overtake itself, which does no harm.
+        assert_eq!(peer.lost_datagrams, 0, "{report:?}");
         assert_eq!((peer.duplicate_datagrams, peer.refused_records), (0, 0), "{report:?}");
     }
     let clock = sent.peers[0].clock;

@@ -38,6 +38,8 @@ impl Machine {
     /// What it sends now.
     fn flush(&mut self, now_ns: u64) -> Vec<Vec<u8>> {
         let at_ns = self.clock(now_ns);
+        let now = Now { at_ns, generation: self.generation, nodes: 4 };
+        self.peer.take_in_early(&now, &mut self.messages);
         self.peer.tick(at_ns, LIMIT);
         let sent = &mut self.sent;
         self.peer.flush(&self.own, self.generation, at_ns, |bytes, each| {
@@ -261,6 +263,27 @@ proptest! {
             prop_assert_eq!(crossing.packet.tag, tag);
             prop_assert_eq!(&passage.bytes, &frame.bytes);
         }
+    }
+
+    #[test]
+    fn what_is_overtaken_for_a_moment_is_not_lost(delays in proptest::collection::vec(0usize..30, 200..600)) {
+        let mut pair = Pair::new();
+        pair.run(500 * MS);
+        pair.machines[0].peer.send(&way(), None, LIMIT);
+        let frames: Vec<_> = (0..40).map(|number| frame(number, 200 + 130 * number as usize)).collect();
+        for (frame, tag) in frames.iter().zip(0..) {
+            pair.machines[0].peer.send(&packet(pair.now_ns, tag), Some(frame), LIMIT);
+        }
+        let mut datagrams: Vec<_> = pair.machines[0].flush(pair.now_ns).into_iter().zip(delays).enumerate().collect();
+        datagrams.sort_by_key(|(place, (_, delay))| place + delay);
+        for (_, (datagram, _)) in datagrams {
+            pair.machines[1].take_in(pair.now_ns, &datagram);
+        }
+        let tags: Vec<u64> =
+            taken(&mut pair.machines[1]).iter().map(|(crossing, _)| crossing.packet.tag).collect();
+        prop_assert_eq!(tags, (0..40).collect::<Vec<u64>>());
+        let report = pair.machines[1].report();
+        prop_assert_eq!((report.lost_datagrams, report.refused_records), (0, 0));
     }
 
     #[test]
