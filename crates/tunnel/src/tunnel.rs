@@ -10,7 +10,8 @@
 //! Where the socket has no room, datagrams wait for the next turn and none is lost here. Where its receiver comes too
 //! late, the kernel drops datagrams, and counts them: a large buffer (net.core.rmem_max, or privileges) prevents that.
 //!
-//! Source: udp(7), UDP_SEGMENT and UDP_GRO; ip(7), IP_MTU_DISCOVER and IP_MTU; sock_diag(7), SO_MEMINFO.
+//! Source: udp(7), UDP_SEGMENT and UDP_GRO; ip(7), IP_MTU_DISCOVER and IP_MTU; socket(7), SO_TIMESTAMPNS; sock_diag(7),
+//! SO_MEMINFO.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice, IoSliceMut};
@@ -25,6 +26,8 @@ use nix::sys::socket::{
     connect, recvmsg, sendmsg, setsockopt, socket, sockopt, AddressFamily, ControlMessage,
     ControlMessageOwned, MsgFlags, SockFlag, SockType, SockaddrStorage,
 };
+use nix::sys::time::TimeSpec;
+use nix::time::{clock_gettime, ClockId};
 use serde::Serialize;
 
 use crate::message::{Message, Passage};
@@ -141,6 +144,7 @@ impl Unbound {
         let _ = setsockopt(&socket, sockopt::SndBuf, &SOCKET_BYTES);
         let _ = setsockopt(&socket, sockopt::RcvBufForce, &SOCKET_BYTES);
         let _ = setsockopt(&socket, sockopt::SndBufForce, &SOCKET_BYTES);
+        let _ = setsockopt(&socket, sockopt::ReceiveTimestampns, &true);
         // Older kernels join nothing.
         let _ = setsockopt(&socket, sockopt::UdpGroSegment, &true);
         let (level, name) = match socket.local_addr()? {
@@ -167,6 +171,30 @@ fn set_int(socket: &UdpSocket, level: i32, name: i32, value: i32) -> io::Result<
     // SAFETY: `value` lives across the call and has that size.
     let done = unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, (&raw const value).cast(), size) };
     Errno::result(done).map(drop).map_err(io::Error::from)
+}
+
+/// Datagrams that the kernel has joined.
+#[derive(Clone, Copy, Debug)]
+struct Arrived {
+    /// Bytes of all.
+    length: usize,
+    /// Bytes of each but the last.
+    each: usize,
+    /// When the first came, on CLOCK_REALTIME.
+    stamp_ns: Option<i64>,
+}
+
+/// A datagram that seems older was stamped before the wall clock was set.
+const AGE_NS_MAX: u64 = 1_000_000_000;
+
+/// How long ago a stamp was made.
+fn age_ns(stamp_ns: i64) -> u64 {
+    let now = clock_gettime(ClockId::CLOCK_REALTIME).map_or(0, nanoseconds);
+    u64::try_from(now - stamp_ns).ok().filter(|&age| age < AGE_NS_MAX).unwrap_or(0)
+}
+
+fn nanoseconds(time: TimeSpec) -> i64 {
+    time.tv_sec() * 1_000_000_000 + time.tv_nsec()
 }
 
 /// What the kernel knows of a socket's buffers.
@@ -241,7 +269,7 @@ impl Tunnel {
             own,
             received: VecDeque::new(),
             buffer: vec![0; RECEIVED_BYTES].into(),
-            control: cmsg_space!(i32),
+            control: cmsg_space!(i32, TimeSpec),
             forged: 0,
             unsent: 0,
             before: Before::default(),
@@ -318,15 +346,20 @@ impl Tunnel {
         }
     }
 
-    /// Takes in what has come; `now_ns` is asked for the time of each arrival.
+    /// Takes in what has come. The kernel's stamps say when, so that an exchange of instants does not depend on when this
+    /// thread ran: `now_ns` less the time since then.
     pub fn take_in(&mut self, now_ns: impl Fn() -> u64) {
         for (peer, _) in self.peers.iter_mut().filter(|(peer, _)| peer.has_early()) {
             let now = Now { at_ns: now_ns(), generation: self.generation, nodes: self.nodes };
             peer.take_in_early(&now, &mut self.received);
         }
         for _ in 0..TURNS {
-            let Some((length, each)) = self.receive() else { return };
-            let now = Now { at_ns: now_ns(), generation: self.generation, nodes: self.nodes };
+            let Some(Arrived { length, each, stamp_ns }) = self.receive() else { return };
+            // The wall clock is read first: a thread that is stopped between the two takes the datagram for younger than
+            // it is, never for older, which no bound would hold.
+            let age_ns = stamp_ns.map_or(0, age_ns);
+            let at_ns = now_ns().saturating_sub(age_ns);
+            let now = Now { at_ns, generation: self.generation, nodes: self.nodes };
             let Self { own, peers, received, buffer, forged, .. } = self;
             for datagram in buffer[..length].chunks(each.max(1)) {
                 let domain = datagram.get(1..3).map(|it| u16::from_be_bytes([it[0], it[1]]));
@@ -338,21 +371,25 @@ impl Tunnel {
         }
     }
 
-    /// Reads datagrams that the kernel has joined; returns their bytes, and the length of each but the last.
-    fn receive(&mut self) -> Option<(usize, usize)> {
+    /// Reads datagrams that the kernel has joined.
+    fn receive(&mut self) -> Option<Arrived> {
         let mut into = [IoSliceMut::new(&mut self.buffer)];
         let fd = self.socket.as_raw_fd();
         let flags = MsgFlags::MSG_DONTWAIT;
         loop {
             match recvmsg::<SockaddrStorage>(fd, &mut into, Some(&mut self.control), flags) {
                 Ok(message) => {
-                    let each = message.cmsgs().ok().and_then(|mut all| {
-                        all.find_map(|it| match it {
-                            ControlMessageOwned::UdpGroSegments(each) => usize::try_from(each).ok(),
-                            _ => None,
-                        })
-                    });
-                    return Some((message.bytes, each.unwrap_or(message.bytes)));
+                    let mut arrived = Arrived { length: message.bytes, each: message.bytes, stamp_ns: None };
+                    for it in message.cmsgs().into_iter().flatten() {
+                        match it {
+                            ControlMessageOwned::UdpGroSegments(each) => arrived.each = each as usize,
+                            ControlMessageOwned::ScmTimestampns(at) => {
+                                arrived.stamp_ns = Some(nanoseconds(at))
+                            }
+                            _ => {}
+                        }
+                    }
+                    return Some(arrived);
                 }
                 Err(Errno::EINTR) => {}
                 Err(_) => return None,
