@@ -19,7 +19,6 @@ use crosswind_tunnel::{Passage, Tunnel, TunnelReport};
 use crosswind_wire::{Train, VnetHeader};
 use nix::time::{clock_gettime, ClockId};
 
-/// Less than net.core.netdev_max_backlog datagrams, which a veth pair drops when its receiver is late.
 const WINDOW_BYTES: u64 = 1 << 20;
 /// Frames that are handed over before the datagrams leave.
 const BURST_BYTES: usize = 64 << 10;
@@ -58,7 +57,18 @@ fn frame(bytes: usize) -> (Box<[u8]>, VnetHeader) {
     (frame.into(), vnet)
 }
 
+/// Waits for the other side: the kernel drops what is sent before a new interface has its carrier.
+fn meet(tunnel: &mut Tunnel) {
+    while tunnel.clocks(0)[0].1.offset_ns.is_none() {
+        tunnel.take_in(monotonic_ns);
+        tunnel.flush(monotonic_ns);
+        std::thread::yield_now();
+    }
+    tunnel.start_window();
+}
+
 fn send(mut tunnel: Tunnel, bytes: usize, seconds: f64, received: &AtomicU64, ends: &AtomicBool) -> Side {
+    meet(&mut tunnel);
     let (ring, vnet) = frame(bytes);
     let train = Train::read(vnet, &ring).expect("a frame");
     tunnel.send(1, &Crosses::Way(ONWARD, [LINK].into()), None);
@@ -96,6 +106,7 @@ fn send(mut tunnel: Tunnel, bytes: usize, seconds: f64, received: &AtomicU64, en
 }
 
 fn receive(mut tunnel: Tunnel, bytes: usize, received: &AtomicU64, ends: &AtomicBool) -> Side {
+    meet(&mut tunnel);
     let (began_ns, cpu_ns) = (monotonic_ns(), thread_cpu_ns());
     let last = frame(bytes).1.gso_size.max(1);
     let count = if last == 1 { 1 } else { (bytes - HEADERS).div_ceil(SEGMENT) as u64 };
