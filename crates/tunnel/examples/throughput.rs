@@ -79,6 +79,8 @@ fn send(mut tunnel: Tunnel, bytes: usize, seconds: f64, received: &AtomicU64, en
     while monotonic_ns() < until_ns {
         tunnel.take_in(monotonic_ns);
         if (frames - received.load(Ordering::Relaxed)) * bytes as u64 > WINDOW_BYTES {
+            // The other side may still wait for answers.
+            tunnel.flush(monotonic_ns);
             std::thread::yield_now();
             continue;
         }
