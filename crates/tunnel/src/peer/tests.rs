@@ -20,6 +20,7 @@ struct Machine {
     own: Membership,
     peer: Peer,
     generation: u32,
+    limit: usize,
     messages: VecDeque<Message>,
     sent: Vec<Vec<u8>>,
 }
@@ -28,7 +29,7 @@ impl Machine {
     fn new(domain: u16) -> Self {
         let own = Membership { domain, run: 9, key: KEY };
         let peer = Peer::new(&own, 1 - domain);
-        Self { own, peer, generation: GENERATION, messages: VecDeque::new(), sent: Vec::new() }
+        Self { own, peer, generation: GENERATION, limit: LIMIT, messages: VecDeque::new(), sent: Vec::new() }
     }
 
     fn clock(&self, now_ns: u64) -> u64 {
@@ -40,7 +41,7 @@ impl Machine {
         let at_ns = self.clock(now_ns);
         let now = Now { at_ns, generation: self.generation, nodes: 4 };
         self.peer.take_in_early(&now, &mut self.messages);
-        self.peer.tick(at_ns, LIMIT);
+        self.peer.tick(at_ns, self.limit);
         let sent = &mut self.sent;
         self.peer.flush(&self.own, self.generation, at_ns, |bytes, each| {
             sent.extend(bytes.chunks(each).map(<[u8]>::to_vec));
@@ -246,6 +247,7 @@ proptest! {
         lengths in proptest::collection::vec(1usize..70_000, 1..12), limit in 1_180usize..9_000
     ) {
         let mut pair = Pair::new();
+        pair.machines[0].limit = limit;
         pair.machines[0].peer.send(&way(), None, limit);
         let frames: Vec<_> =
             (0..).zip(&lengths).map(|(number, &length)| frame(number, length.clamp(14, 65_535))).collect();
