@@ -40,7 +40,8 @@ $(BIN)/python:
 programs: $(BIN)/python
 	cargo build --release --quiet $(foreach program,agent load simulator,-p crosswind-$(program))
 
-# Linked by Rust's own linker, so that each is built on any machine; rustup brings the two targets.
+# Linked by Rust's own linker, so that each is built on any machine; rustup brings the two targets. They are data of the wheel and not
+# executable, because auditwheel refuses one with programs for two kinds of CPU.
 AGENTS := python/crosswind/testbed/ssh/agents
 PROCESSORS := x86_64 aarch64
 
@@ -50,7 +51,7 @@ $(AGENTS)/%/crosswind-agent: $(shell find crates -name '*.rs' -not -path '*/targ
 	rustup --quiet target add $*-unknown-linux-musl
 	CARGO_TARGET_$(shell echo $* | tr a-z A-Z)_UNKNOWN_LINUX_MUSL_LINKER=rust-lld \
 		cargo build --release --quiet --target $*-unknown-linux-musl -p crosswind-agent
-	install -D target/$*-unknown-linux-musl/release/crosswind-agent $@
+	install -D -m 644 target/$*-unknown-linux-musl/release/crosswind-agent $@
 
 demo: build
 	$(BIN)/crosswind demo

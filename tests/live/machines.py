@@ -16,7 +16,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import crosswind
+
+# A process in a machine's network namespace, and the machine's address.
+Place = tuple[int, str]
 SSHD = "/usr/sbin/sshd"
+# Not the one of another rig, which may be first on PATH later.
+SSH = shutil.which("ssh")
 HOME = Path.home()
 _READY_S = 20.0
 # Inside of 10.77.0.0/16 are the nodes of a fabric.
@@ -58,6 +64,7 @@ class Machine:
     pid: int
     folder: Path
     shift_s: int
+    _neighbours: list[str] = field(default_factory=list)
 
     @property
     def home(self) -> Path:
@@ -74,11 +81,21 @@ class Machine:
 
     def cut(self) -> None:
         """Take its link away; what is under way is lost."""
+        save = self.words("ip", "route", "save", "dev", self.interface)
+        (self.folder / "routes").write_bytes(subprocess.run(save, check=True, capture_output=True).stdout)
+        self._neighbours = self.run("ip", "neigh", "show", "nud", "permanent").splitlines()
         self.run("ip", "link", "set", self.interface, "down")
 
     def mend(self) -> None:
-        """Give its link back."""
+        """Give its link back, with the routes and neighbours that went with it."""
         self.run("ip", "link", "set", self.interface, "up")
+        # Those that came back with the link are left as they are.
+        with (self.folder / "routes").open() as routes:
+            subprocess.run(self.words("ip", "route", "restore"), check=True, stdin=routes)
+        for neighbour in self._neighbours:
+            self.run(
+                "ip", "neigh", "replace", *neighbour.removesuffix("PERMANENT ").split(), "nud", "permanent"
+            )
 
     def processes(self) -> dict[int, str]:
         """Return its processes without init and sshd, by process id here: their command lines."""
@@ -136,48 +153,65 @@ def missing() -> str | None:
 
 @contextmanager
 def machines(
-    count: int, folder: Path, *, mtu: int = 1500, shifts_s: Sequence[int] | None = None
+    count: int,
+    folder: Path,
+    *,
+    mtu: int = 1500,
+    shifts_s: Sequence[int] | None = None,
+    shaped: bool = False,
 ) -> Iterator[Rig]:
-    """Start machines m0, m1 and so on, joined by a bridge.
+    """Start machines m0, m1 and so on.
 
     Args:
         folder: an empty one, where other accounts may enter.
         mtu: of the underlay.
         shifts_s: of the machines' monotonic clocks; 1000 s more for each when absent.
+        shaped: the underlay is a network of Crosswind's, of 10 Gbit/s and 0.2 ms +- 0.1 ms each way.
+            Otherwise it is a bridge, which takes no CPU time and has no delay.
     """
+    join = _joined_by_crosswind if shaped else _joined_by_a_bridge
     with ExitStack() as stack:
-        client = stack.enter_context(_network_namespace())
-        _in(client, "ip", "link", "add", "br0", "mtu", str(mtu), "type", "bridge", "stp_state", "0")
-        _in(client, "ip", "address", "add", f"{_BRIDGE_NETWORK}.254/24", "dev", "br0")
-        _in(client, "ip", "link", "set", "br0", "up")
-        places = []
-        for number in range(count):
-            place, address = stack.enter_context(_network_namespace()), f"{_BRIDGE_NETWORK}.{number + 1}"
-            ends = [
-                "ip",
-                "link",
-                "add",
-                f"m{number}",
-                "mtu",
-                str(mtu),
-                "type",
-                "veth",
-                "peer",
-                "name",
-                "eth0",
-            ]
-            _in(client, *ends, "mtu", str(mtu), "netns", str(place))
-            _in(client, "ip", "link", "set", f"m{number}", "master", "br0", "up")
-            _in(place, "ip", "address", "add", f"{address}/24", "dev", "eth0")
-            _in(place, "ip", "link", "set", "eth0", "up")
-            places.append((place, address))
-        yield _boot(
-            stack, folder, client, places, shifts_s or [1000 * (number + 1) for number in range(count)]
-        )
+        client, places = join(stack, count, mtu)
+        shifts_s = shifts_s or [1000 * (number + 1) for number in range(count)]
+        yield _boot(stack, folder, client, places, shifts_s)
+
+
+def _joined_by_a_bridge(stack: ExitStack, count: int, mtu: int) -> tuple[int, list[Place]]:
+    """Return a process in the client's network namespace, and the machines' places."""
+    client = stack.enter_context(_network_namespace())
+    _in(client, "ip", "link", "add", "br0", "mtu", str(mtu), "type", "bridge", "stp_state", "0")
+    _in(client, "ip", "address", "add", f"{_BRIDGE_NETWORK}.254/24", "dev", "br0")
+    _in(client, "ip", "link", "set", "br0", "up")
+    places = []
+    for number in range(count):
+        place, address = stack.enter_context(_network_namespace()), f"{_BRIDGE_NETWORK}.{number + 1}"
+        ends = ["ip", "link", "add", f"m{number}", "mtu", str(mtu), "type", "veth", "peer", "name", "eth0"]
+        _in(client, *ends, "mtu", str(mtu), "netns", str(place))
+        _in(client, "ip", "link", "set", f"m{number}", "master", "br0", "up")
+        _in(place, "ip", "address", "add", f"{address}/24", "dev", "eth0")
+        _in(place, "ip", "link", "set", "eth0", "up")
+        places.append((place, address))
+    return client, places
+
+
+def _joined_by_crosswind(stack: ExitStack, count: int, mtu: int) -> tuple[int, list[Place]]:
+    """As with a bridge."""
+    names = ["client", *(f"m{number}" for number in range(count))]
+    topology = {
+        "hosts": len(names),
+        "uplink": {"rate": "10Gbit/s", "buffer": "4MiB"},
+        "nodes": {name: f"h{number}" for number, name in enumerate(names)},
+        "mtu": f"{mtu}B",
+        "wait": "sleep",
+    }
+    underlay = {"host.egress": [{"delay": {"time": "200us", "jitter": "100us"}}]}
+    net = stack.enter_context(crosswind.Fabric(topology, conditions=[{"underlay": underlay}]))
+    client, *others = [net.nodes[name] for name in names]
+    return client.pid, [(node.pid, node.address) for node in others]
 
 
 def _boot(
-    stack: ExitStack, folder: Path, client: int, places: Sequence[tuple[int, str]], shifts_s: Sequence[int]
+    stack: ExitStack, folder: Path, client: int, places: Sequence[Place], shifts_s: Sequence[int]
 ) -> Rig:
     key = folder / "client-key"
     _make_key(key)
@@ -210,9 +244,7 @@ def _client(folder: Path, key: Path, client: int, started: list[Machine]) -> Rig
     programs.mkdir()
     ssh = programs / "ssh"
     # ssh takes the home folder from the password file, not from HOME, so the file is named here.
-    ssh.write_text(
-        f'#!/bin/sh\nexec nsenter --net=/proc/{client}/ns/net {shutil.which("ssh")} -F {config} "$@"\n'
-    )
+    ssh.write_text(f'#!/bin/sh\nexec nsenter --net=/proc/{client}/ns/net {SSH} -F {config} "$@"\n')
     ssh.chmod(0o755)
     env = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
     return Rig(started, client, programs, config, known_hosts, env)

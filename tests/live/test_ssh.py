@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -195,3 +196,20 @@ def test_doctor_has_a_row_for_every_machine_and_names_the_one_that_is_gone(rig: 
     assert first["facts"]["peers"]["m1"]["mtu_bytes"] == 1500
     for machine in rig.machines:
         machine.await_no_process(UNDONE_S)
+
+
+def test_an_underlay_of_crosswind_delays_and_comes_back_after_a_cut(tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="crosswind-machines-", dir="/var/tmp") as name:
+        Path(name).chmod(0o755)
+        with rigs.machines(2, Path(name), mtu=9000, shaped=True) as shaped:
+            first, second = shaped.machines
+            second.cut()
+            second.mend()
+            took_s = []
+            for _ in range(5):
+                began = time.monotonic()
+                assert shaped.ssh(first, "uname", "-n") == "m0\n"
+                took_s.append(time.monotonic() - began)
+            # Connecting takes more than four round trips of 0.4 ms.
+            assert min(took_s) > 4 * 0.4e-3
+            assert shaped.ssh(second, "uname", "-n") == "m1\n"
