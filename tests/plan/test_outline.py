@@ -53,7 +53,7 @@ def test_a_load_that_only_operations_end_takes_a_time_that_nobody_knows_before()
     assert "30 trials, of unknown duration until the first has run" in lines
     # 29 rests of 500 ms, and 3 s of the run and 2.5 s of each trial.
     assert lines[3].startswith(
-        "  the load, for an unknown time, 14 s of rests, 78 s of set-up (up to 4 times"
+        "  the load, for an unknown time, 14 s of rests, 78 s of set-up (about 4 times"
     )
 
 

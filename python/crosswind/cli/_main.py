@@ -38,8 +38,8 @@ class Terminated(BaseException):
 def group() -> None:
     """A wind tunnel for distributed applications.
 
-    Runs a real application in a network with known conditions, often enough and in random order. It reports
-    the effect of the network with its confidence, and whether the emulation was exact enough.
+    Runs a real application many times in a network with known conditions, in random order. Reports what the
+    network did to it, how sure that is, and whether the emulation was exact enough.
     """
 
 

@@ -37,9 +37,9 @@ def command(run: Path, base: Path, allowed: float, force: bool, junit: Path | No
     interval, over trials, of how many times slower RUN is. Passed (exit status 0): the whole interval is
     within the allowed slowdown. Regression (5): the whole interval is beyond it. Undecided (6): the
     interval covers it; the output says how many more trials would decide. Refused (also 6): the trials are
-    not independent, or trials of RUN failed for good; the reason and a remedy are printed. Not comparable
-    (7): networks, machines or conditions differ. If GITHUB_STEP_SUMMARY names a file, a table is appended
-    to it.
+    not independent, or trials of RUN failed in every attempt; the reason and a remedy are printed. Not
+    comparable (7): networks, machines or conditions differ. If GITHUB_STEP_SUMMARY names a file, a table is
+    appended to it.
     """
     from crosswind.analysis import check_text
     from crosswind.analysis.check import check

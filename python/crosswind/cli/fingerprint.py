@@ -64,7 +64,7 @@ from crosswind.cli._options import as_one
     metavar="SIZE,SIZE,...",
     default="1KiB,4KiB,16KiB,64KiB,256KiB,1MiB",
     show_default=True,
-    help="Sizes of each write() to measure.",
+    help="Sizes of write() calls to measure.",
 )
 @click.option(
     "--send-at-most",
@@ -109,8 +109,8 @@ def command(asked: Asked) -> None:
     The two nodes may be one node (loopback), share a host, have their own hosts, reach each other --through
     a third node, or use a --tunnel. The result records which, and OSMeF's distance.
 
-    With --regime, TCP sends in one pattern for the time that --for gives, and every sample is stored at
-    once. The same command continues a file that was cut off. Existing ends must be on this machine.
+    With --regime, TCP sends in one pattern for the time given by --for, and every sample is stored at once.
+    The same command continues an interrupted file. With --to as well, both ends must be on this machine.
 
     Without FILE, the command measures an existing network between two ends that can run commands:
 

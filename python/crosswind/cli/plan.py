@@ -24,15 +24,16 @@ from crosswind.errors import Exit
 def command(file: str, pilot: Path | None, testbed: Path | None, as_json: bool) -> Exit:
     """Show an experiment's trials, their order, the time they take, and the steps of a run.
 
-    FILE is an experiment file or the name of a catalogue experiment. Nothing is changed. The plan ends with
-    warnings: what is missing on this machine (programs, packages, images), what it is too small for, and
-    what it cannot emulate exactly by the calibration of `crosswind doctor`. With other machines it shows
-    which part of the network is on which, and which links are between two. Exit status 3: a link is too short
-    for that.
+    FILE is an experiment file or the name of a catalogue experiment. Nothing is changed. The time is a range,
+    from a quiet machine to a busy one; its parts are named, and what is not counted. The plan ends with
+    warnings: what is missing on this machine (programs, packages, images), whether it is too small, and what
+    it cannot emulate exactly, by the calibration of `crosswind doctor`. With other machines it shows which
+    part of the network is on which, and which links are between two. Exit status 3: a link is too short for
+    that.
 
     --pilot names the folder of an earlier run, or of an experiment; then its latest run counts. For each
     condition the plan then predicts how many trials bring the interval to the target in `until`, or to 5 %
-    of the median, and how long they take. If the pilot cannot tell, the plan says why.
+    of the median, and how long they take. If the pilot does not show this, the plan says why.
     """
     from crosswind.analysis.pilot import predict
     from crosswind.analysis.pilot_text import describe_prediction

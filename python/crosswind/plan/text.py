@@ -86,7 +86,7 @@ def _parts(expected: Expected) -> list[str]:
         f"at most {load}" if expected.load_may_end_sooner and expected.load_s is not None else load,
         *([rests] if rests else [f"{_time(expected.rests_s)} of rests"] if expected.rests_s else []),
         *([f"{_time(expected.fingerprints_s)} of fingerprints"] if expected.fingerprints_s else []),
-        f"{_time(expected.set_up_s)} of set-up (up to {BUSY_TIMES} times as long on a busy machine)",
+        f"{_time(expected.set_up_s)} of set-up (about {BUSY_TIMES} times as long on a busy machine)",
     ]
 
 
