@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from crosswind.doctor import Calibration, Machine, check_against
+from crosswind.doctor import CalibratedMachine, Calibration, check_against
 from crosswind.doctor.calibration import DelayCheck, RateCheck
 from crosswind.spec import Resolved
 from crosswind.spec.buffer import BufferSize
 from crosswind.spec.network import Network, star_links
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
-MACHINE = Machine(kernel="6.18.0", cpu="a processor", cores=8, memory_bytes=16 << 30)
+MACHINE = CalibratedMachine(kernel="6.18.0", cpu="a processor", cores=8, memory_bytes=16 << 30)
 
 FLOW = {"between": ["h0", "h1"], "hold_ns": 10**9, "pacing_ns": 10**7, "packet_ip_bytes": 1500}
 
@@ -69,7 +69,10 @@ def experiment() -> dict[str, Any]:
 
 
 def warnings(
-    asked: dict[str, Any], of: Calibration | None = None, here: Machine = MACHINE, now: datetime = NOW
+    asked: dict[str, Any],
+    of: Calibration | None = None,
+    here: CalibratedMachine = MACHINE,
+    now: datetime = NOW,
 ) -> list[str]:
     return check_against(Resolved.model_validate(asked), of or calibration(), here=here, now=now)
 

@@ -10,10 +10,10 @@ from rich.console import Console
 
 from crosswind.doctor.finding import Finding
 from crosswind.doctor.machines import (
-    Facts,
     LookedAt,
     Needs,
-    Peer,
+    PeerPath,
+    RemoteFacts,
     facts_from,
     findings_of,
     needs_of,
@@ -25,7 +25,7 @@ from crosswind.spec.load import parse_experiment
 from crosswind.spec.resolved import ResolvedMachine, ResolvedTestbed
 from crosswind.testbed import Hello
 
-GOOD = Facts(
+GOOD = RemoteFacts(
     system="Linux",
     kernel="6.1.0-18-amd64",
     processor="x86_64",
@@ -33,7 +33,7 @@ GOOD = Facts(
     memory_bytes=32 << 30,
     clock="tsc",
     congestion=("reno", "cubic"),
-    peers={"m1": Peer(1500, "whole", 250_000)},
+    peers={"m1": PeerPath(1500, "whole", 250_000)},
 )
 M0 = ResolvedMachine(name="m0")
 TESTBED = ResolvedTestbed(machines=[M0, ResolvedMachine(name="m1")], delay_ns=200_000, clock_error_ns=100_000)
@@ -57,9 +57,11 @@ def test_what_a_machine_does_not_tell_is_unknown() -> None:
     printed = (
         "crosswind-fact system Linux\ncrosswind-fact cores \ncrosswind-fact peer 0 unknown unknown unknown\n"
     )
-    assert facts_from(printed, ["m1"]) == Facts(system="Linux", peers={"m1": Peer(None, "unknown", None)})
+    assert facts_from(printed, ["m1"]) == RemoteFacts(
+        system="Linux", peers={"m1": PeerPath(None, "unknown", None)}
+    )
     printed = "crosswind-fact peer 0 9000 whole 0.412\n"
-    assert facts_from(printed, ["m1"]).peers == {"m1": Peer(9000, "whole", 412_000)}
+    assert facts_from(printed, ["m1"]).peers == {"m1": PeerPath(9000, "whole", 412_000)}
 
 
 def test_a_machine_as_it_should_be_has_no_findings() -> None:
@@ -72,17 +74,17 @@ def test_a_machine_as_it_should_be_has_no_findings() -> None:
         ({"kernel": "5.4.0"}, M0, None, "missing", "Linux 5.4.0"),
         ({"clock": "hpet"}, M0, None, "warning", "its clock source is hpet"),
         ({}, ResolvedMachine(name="m0", cores=16), None, "warning", "the testbed says 16, and it has 8"),
-        ({"peers": {"m1": Peer(1500, "none", None)}}, M0, None, "warning", "no echo came back"),
+        ({"peers": {"m1": PeerPath(1500, "none", None)}}, M0, None, "warning", "no echo came back"),
         (
-            {"peers": {"m1": Peer(9000, "short", None)}},
+            {"peers": {"m1": PeerPath(9000, "short", None)}},
             M0,
             None,
             "warning",
             "packets of 9000 bytes do not come back, short ones do",
         ),
-        ({"peers": {"m1": Peer(1000, "whole", 1)}}, M0, None, "missing", "an MTU of 1000 bytes"),
+        ({"peers": {"m1": PeerPath(1000, "whole", 1)}}, M0, None, "missing", "an MTU of 1000 bytes"),
         (
-            {"peers": {"m1": Peer(1500, "whole", 1_000_000)}},
+            {"peers": {"m1": PeerPath(1500, "whole", 1_000_000)}},
             M0,
             None,
             "warning",
@@ -102,7 +104,7 @@ def test_a_machine_as_it_should_be_has_no_findings() -> None:
 def test_what_a_machine_lacks_has_a_verdict_and_a_remedy(
     facts: dict[str, object], machine: ResolvedMachine, needs: Needs | None, verdict: str, text: str
 ) -> None:
-    (finding,) = findings_of(Facts(**{**vars(GOOD), **facts}), machine, TESTBED, needs)  # type: ignore[arg-type]
+    (finding,) = findings_of(RemoteFacts(**{**vars(GOOD), **facts}), machine, TESTBED, needs)  # type: ignore[arg-type]
     assert (finding.verdict, finding.found[: len(text)]) == (verdict, text)
     assert finding.remedy
 

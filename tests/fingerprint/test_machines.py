@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crosswind.analysis.network.ends import EndFacts, Machines
+from crosswind.analysis.network.ends import EndFacts, EndMachines
 from crosswind.errors import Exit
 from crosswind.fingerprint.measure import end_facts
 from crosswind.fingerprint.measure.machines import Bounds, TooBusy, refuse_busy
@@ -31,7 +31,7 @@ IDLE_NODE = SEEN.model_copy(update={"state": STATE.model_copy(update={"load_aver
 
 def test_everything_that_is_above_a_bound_is_named_at_once() -> None:
     with pytest.raises(TooBusy) as refused:
-        refuse_busy(Machines(near=IDLE_NODE, far=IDLE_NODE, here=SEEN).places, Bounds(1.0, 0.8, 1e6))
+        refuse_busy(EndMachines(near=IDLE_NODE, far=IDLE_NODE, here=SEEN).places, Bounds(1.0, 0.8, 1e6))
     said = str(refused.value)
     assert "m: load 1.50 a core, above 1 " in said
     assert "memory 90% used, above 80%" in said

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.fingerprint.fingerprint import Extent
-from crosswind.fingerprint.shown import VALUES_MAX, Shown
+from crosswind.fingerprint.shown import VALUES_MAX, MeasurementEvents
 from crosswind.stream import Event, Measured, MeasurementBegun
 
 
 def test_a_measurement_is_told_before_what_it_found() -> None:
     events: list[Event] = []
-    shown = Shown(events.append)
+    shown = MeasurementEvents(events.append)
     shown.begin("round trips")
     shown.times("round trip", [3.0, 1.0, 2.0])
     shown.times("one-way delay", [])
@@ -34,7 +34,7 @@ def test_a_long_series_is_thinned_evenly() -> None:
         if isinstance(event, Measured):
             events.append(event)
 
-    Shown(take).times("round trip", [*map(float, range(1000))])
+    MeasurementEvents(take).times("round trip", [*map(float, range(1000))])
     assert len(events[0].values) <= VALUES_MAX
     assert events[0].values[:3] == (0.0, 3.0, 6.0)
     assert events[0].value == 499.5

@@ -37,7 +37,7 @@ from crosswind.results.measurement import (
     Trend,
     Window,
 )
-from crosswind.results.measurement.clock import Comparison, line_from, line_through
+from crosswind.results.measurement.clock import ClockComparison, line_from, line_through
 from crosswind.results.measurement.emulation import ByClass
 from crosswind.results.measurement.machines import Balance, MachinePart, Tunnel, UnderWay
 from crosswind.results.measurement.together import OfMachine, together
@@ -281,7 +281,7 @@ def splits(draw: st.DrawFn) -> tuple[Measurement, list[OfMachine]]:
     """Return a measurement, and what machines with clocks seconds apart measure of the same."""
     whole = draw(measurements())
     offsets = draw(st.lists(st.integers(-START, 10**15), min_size=2, max_size=2))
-    clocks = [SAME_CLOCK, *(line_from(Comparison(0, offset, 10), 0) for offset in offsets)]
+    clocks = [SAME_CLOCK, *(line_from(ClockComparison(0, offset, 10), 0) for offset in offsets)]
     split = Split(draw, clocks)
     elements = [
         zip(split.numbers(PacketCounts, it.real), split.numbers(PacketCounts, it.ghost), strict=True)
@@ -414,17 +414,17 @@ def part(name: str, conservation: Conservation, now: int) -> OfMachine:
     st.integers(-(10**12), 10**12),
 )
 def test_an_instant_goes_to_another_clock_and_back(now: int, offset: int, ppb: int, since: int) -> None:
-    line = line_from(Comparison(now, now + offset, 5), ppb)
+    line = line_from(ClockComparison(now, now + offset, 5), ppb)
     assert abs(line.here(line.there(now + since)) - (now + since)) <= 1
     # 500 ppm of 1000 s: the other clock shows half a second more or less.
     assert abs(line.there(now + since) - (now + since + offset) - since * ppb // 10**9) <= 1
 
 
 def test_a_clock_that_changes_its_speed_has_a_wider_bound() -> None:
-    steady = [Comparison(second * 10**9, second * 10**9 + 100, 7) for second in range(5)]
+    steady = [ClockComparison(second * 10**9, second * 10**9 + 100, 7) for second in range(5)]
     assert line_through(steady).bound_ns == 7
     assert line_through(steady).there(10**9) == 10**9 + 100
-    slewed = [*steady[:2], Comparison(2 * 10**9, 2 * 10**9 + 140, 7), *steady[3:]]
+    slewed = [*steady[:2], ClockComparison(2 * 10**9, 2 * 10**9 + 140, 7), *steady[3:]]
     assert line_through(slewed).bound_ns == 47
 
 

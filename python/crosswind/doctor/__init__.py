@@ -6,11 +6,11 @@ Nothing is installed, and no file is changed but the stored calibration.
 from crosswind.doctor.against import check_against, check_here
 from crosswind.doctor.calibration import Calibration, stored_calibration
 from crosswind.doctor.domains import auto_domains_here
-from crosswind.doctor.machine import Machine, this_machine
+from crosswind.doctor.machine import CalibratedMachine, this_machine
 
 __all__ = [
+    "CalibratedMachine",
     "Calibration",
-    "Machine",
     "auto_domains_here",
     "check_against",
     "check_here",

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from crosswind.doctor.calibration import AGE_MAX, Calibration, CalibrationUnreadableError, stored_calibration
 from crosswind.doctor.domains import auto_domains_of
-from crosswind.doctor.machine import Machine, this_machine
+from crosswind.doctor.machine import CalibratedMachine, this_machine
 from crosswind.spec import Resolved, ResolvedInterference, count_of, domains_of
 from crosswind.spec.description import descriptions
 from crosswind.spec.network import Link, Network
@@ -45,7 +45,7 @@ def check_here(resolved: Resolved) -> list[str]:
 
 
 def check_against(
-    resolved: Resolved, calibration: Calibration | None, *, here: Machine, now: datetime
+    resolved: Resolved, calibration: Calibration | None, *, here: CalibratedMachine, now: datetime
 ) -> list[str]:
     """Return a sentence for everything in an experiment that this machine will not honour.
 
@@ -73,7 +73,7 @@ def check_against(
     return [*warnings, *_rates(resolved, calibration), *_delays(resolved, calibration)]
 
 
-def _cores(resolved: Resolved, here: Machine) -> Iterator[str]:
+def _cores(resolved: Resolved, here: CalibratedMachine) -> Iterator[str]:
     nodes = len(resolved.topology.nodes)
     threads = count_of(domains_of(resolved, auto_domains_of(resolved, here.cores)))
     if nodes + threads > here.cores:
@@ -88,7 +88,7 @@ def _cores_text(cores: int) -> str:
     return "1 core" if cores == 1 else f"{cores} cores"
 
 
-def _memory(resolved: Resolved, here: Machine) -> Iterator[str]:
+def _memory(resolved: Resolved, here: CalibratedMachine) -> Iterator[str]:
     nodes = len(resolved.topology.nodes)
     ring_bytes = min(nodes * RING_BYTES_PER_NODE, RING_BYTES_TOTAL)
     if ring_bytes > RING_SHARE_OF_MEMORY_MAX * here.memory_bytes:

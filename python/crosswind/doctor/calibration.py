@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, computed_field
 
-from crosswind.doctor.machine import Machine
+from crosswind.doctor.machine import CalibratedMachine
 from crosswind.errors import CrosswindError
 from crosswind.results.durable import write_text
 from crosswind.testbed.folders import cache_folder
@@ -75,7 +75,7 @@ class Calibration(_Part):
     # Some files of schema 1 have the sender's lateness in place of the packets' delays.
     schema_version: Literal[2] = Field(2, alias="schema")
     measured_at: datetime  # With a time zone.
-    machine: Machine
+    machine: CalibratedMachine
     version: str  # Of the agent.
     rootless: bool
     wait_mode: str  # `spin` or `sleep`.

@@ -9,7 +9,7 @@ import psutil
 
 from crosswind.doctor.domains import auto_domains
 from crosswind.doctor.finding import Finding, ok, warning
-from crosswind.doctor.machine import Machine
+from crosswind.doctor.machine import CalibratedMachine
 from crosswind.text.quantities import memory_text
 
 # Enough for a small fabric and a database; with less, a trial may make the machine swap.
@@ -24,7 +24,7 @@ STEAL_SHARE_MAX = 0.01
 LOAD_PER_CORE_MAX = 0.5
 
 
-def look_at_hardware(machine: Machine) -> list[Finding]:
+def look_at_hardware(machine: CalibratedMachine) -> list[Finding]:
     """Return findings about cores, memory, clock source, steal and load."""
     return [
         cores(machine.cores),

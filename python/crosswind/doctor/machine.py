@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from crosswind.machine.provenance import cpu_model
 
 
-class Machine(BaseModel):
+class CalibratedMachine(BaseModel):
     """What a calibration depends on; another kernel on the same CPU is another machine."""
 
     model_config = ConfigDict(frozen=True)
@@ -21,7 +21,7 @@ class Machine(BaseModel):
     cores: int  # That this process may use, at least 1.
     memory_bytes: int
 
-    def differences(self, other: Machine) -> list[str]:
+    def differences(self, other: CalibratedMachine) -> list[str]:
         """Return the differences that affect timing; memory is not one of them."""
         return [
             f"{name} was {was}, is {found}"
@@ -34,9 +34,9 @@ class Machine(BaseModel):
         ]
 
 
-def this_machine() -> Machine:
+def this_machine() -> CalibratedMachine:
     """Return the machine that this process runs on."""
-    return Machine(
+    return CalibratedMachine(
         kernel=platform.release(),
         cpu=cpu_model(),
         cores=len(os.sched_getaffinity(0)),

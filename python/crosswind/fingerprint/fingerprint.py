@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from crosswind.analysis.network.document import SCHEMA, FingerprintDocument
-from crosswind.analysis.network.ends import Looks, Machines
+from crosswind.analysis.network.ends import EndMachines, Looks
 from crosswind.analysis.network.token_bucket import TokenBucket, TokenBucketPart
 from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.analysis.network.transfers import DelayPart, RoundTripPart, RoundTripsPart, SentPart
@@ -41,7 +41,7 @@ from crosswind.fingerprint.measure.round_trips import LOAD_S, beside_bulk, idle
 from crosswind.fingerprint.measure.sent_bytes import SentBytes
 from crosswind.fingerprint.measure.way import way_of
 from crosswind.fingerprint.measure.write_sizes import SIZES_BYTES, WriteSize, write_sizes, write_sizes_s
-from crosswind.fingerprint.shown import Shown
+from crosswind.fingerprint.shown import MeasurementEvents
 from crosswind.machine.provenance import provenance
 from crosswind.probe.flood import IP_BYTES
 from crosswind.stats import quantile
@@ -109,7 +109,7 @@ class Fingerprint:
     condition: str | None
     sent: SentBytes
     seed: int
-    machines_before: Machines
+    machines_before: EndMachines
     provenance: dict[str, JsonValue]
     idle: Messages | None = None
     delay_ns: NDArray[np.int64] | None = None
@@ -121,7 +121,7 @@ class Fingerprint:
     offered_bps: float | None = None
     trace: TrafficTrace | None = None
     token_bucket: TokenBucket | None = None
-    machines_after: Machines | None = None
+    machines_after: EndMachines | None = None
     provenance_after: dict[str, JsonValue] | None = None
     ended: str | None = None
 
@@ -203,7 +203,7 @@ def measure(
     Raises: TooMuch: a measurement would exceed the limit; it was not begun. TestbedError: an end is gone, or
         nothing arrives.
     """
-    sent, shown = found.sent, Shown(publish)
+    sent, shown = found.sent, MeasurementEvents(publish)
     shown.begin("round trips of small messages")
     found.idle = idle(network)
     shown.times("round trip", found.idle.round_trip_ns)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from crosswind.analysis.network.document import FingerprintDocument
-from crosswind.analysis.network.ends import EndFacts, Machines
+from crosswind.analysis.network.ends import EndFacts, EndMachines
 from crosswind.results.provenance import MachineActivity
 from crosswind.text import units
 from crosswind.text.html_file import flat
@@ -78,7 +78,7 @@ def _changed(
     ]
 
 
-def _ends(machines: Machines | None) -> dict[str, EndFacts]:
+def _ends(machines: EndMachines | None) -> dict[str, EndFacts]:
     """Return the facts of each end, and of the machine that both are on, by their names."""
     if machines is None:
         return {}

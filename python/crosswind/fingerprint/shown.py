@@ -15,7 +15,7 @@ from crosswind.stream import Event, Measured, MeasurementBegun
 VALUES_MAX = 400
 
 
-class Shown:
+class MeasurementEvents:
     """Publishes which measurement runs, and what it found."""
 
     def __init__(self, publish: Callable[[Event], None]) -> None:

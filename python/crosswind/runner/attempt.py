@@ -32,7 +32,7 @@ from crosswind.runner.steering import Steering
 from crosswind.runner.trial import MeasuredTrial, run_trial
 from crosswind.spec import Resolved
 from crosswind.stream import Event, Stream, TrialReached
-from crosswind.testbed import FabricFiles, Testbed, WorkFolder
+from crosswind.testbed import FabricFiles, RunningTestbed, WorkFolder
 
 
 def planned_row(trial: Trial, resolved: Resolved) -> TrialRow:
@@ -61,7 +61,7 @@ class Attempt:
         self,
         resolved: Resolved,
         application: Application,
-        testbed: Testbed,
+        testbed: RunningTestbed,
         folder: ResultsFolder,
         journal: Journal,
         trial: Trial,

@@ -28,7 +28,7 @@ from crosswind.runner.steering import Steering
 from crosswind.runner.trial import prepare_application
 from crosswind.spec import Resolved
 from crosswind.stream import Event, Note, RunBegun, Stream, TrialBegun, TrialEnded
-from crosswind.testbed import Testbed, TestbedError, WorkFolder
+from crosswind.testbed import RunningTestbed, TestbedError, WorkFolder
 
 # A void trial shows that the machine was disturbed; after three in a row it is likely to stay so.
 ATTEMPTS_MAX = 3
@@ -50,7 +50,7 @@ class Sitting:
         self,
         resolved: Resolved,
         application: Application,
-        testbed: Testbed,
+        testbed: RunningTestbed,
         folder: ResultsFolder,
         journal: Journal,
         stream: Stream[Event],

@@ -22,7 +22,7 @@ from crosswind.runner.steering import Steering
 from crosswind.spec import FabricCondition, Resolved, fabric_of, limits_of, real_interference
 from crosswind.spec.network import STAR_SWITCH, star_links
 from crosswind.stream import Event, Step, Stream
-from crosswind.testbed import Ended, FabricFiles, Testbed, TestbedError, ThisMachine, WorkFolder
+from crosswind.testbed import Ended, FabricFiles, RunningTestbed, TestbedError, ThisMachine, WorkFolder
 from crosswind.testbed.replies import Down
 
 EMPTY_CONDITION = FabricCondition(name="none", places={}, interference=[], timeline=[])
@@ -50,7 +50,7 @@ def run_trial(
     resolved: Resolved,
     trial: Trial,
     application: Application,
-    testbed: Testbed,
+    testbed: RunningTestbed,
     *,
     work: WorkFolder,
     logs: Path,

@@ -10,7 +10,7 @@ from crosswind.testbed.fabric import Fabric, FabricFiles, Process, RunningFabric
 from crosswind.testbed.folders import WorkFolder
 from crosswind.testbed.machines import MachineAt
 from crosswind.testbed.replies import Hello, Node
-from crosswind.testbed.testbed import SeveralMachines, Testbed, ThisMachine
+from crosswind.testbed.testbed import RunningTestbed, SeveralMachines, ThisMachine
 
 __all__ = [
     "Agent",
@@ -26,8 +26,8 @@ __all__ = [
     "NotHere",
     "Process",
     "RunningFabric",
+    "RunningTestbed",
     "SeveralMachines",
-    "Testbed",
     "TestbedError",
     "ThisMachine",
     "WorkFolder",

@@ -25,7 +25,7 @@ from crosswind.testbed.agent import Ended
 from crosswind.testbed.at_once import at_once
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Fabric, Process, Root, RunningFabric
-from crosswind.testbed.machines import Compared, Machines
+from crosswind.testbed.machines import ComparedClock, Machines
 
 # Between a request and its instant: as long as a busy machine may take to hand the request to its emulator.
 LEAD_NS = 50_000_000
@@ -213,7 +213,7 @@ class _Clocks:
     def __init__(self, machines: Machines) -> None:
         self._machines = machines
         self._lock = threading.Lock()
-        self._compared: list[list[Compared]] = []
+        self._compared: list[list[ComparedClock]] = []
         self._ended = threading.Event()
         self._follower = threading.Thread(target=self._follow, daemon=True, name="clocks")
 
@@ -233,7 +233,7 @@ class _Clocks:
             since_ns = found[0].comparison.here_ns - BEFORE_NS
             self._compared = [it for it in self._compared if it[0].comparison.here_ns >= since_ns]
 
-    def compare(self) -> list[Compared]:
+    def compare(self) -> list[ComparedClock]:
         """Return the clocks of the other machines now."""
         found = self._machines.compare()
         with self._lock:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from crosswind.results.measurement.clock import ClockEstimate, ClockLine, Comparison, line_from
+from crosswind.results.measurement.clock import ClockComparison, ClockEstimate, ClockLine, line_from
 from crosswind.testbed.agent import Agent
 from crosswind.testbed.at_once import at_once
 from crosswind.testbed.errors import TestbedError
@@ -41,10 +41,10 @@ class MachineAt:
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedClock:
     """The clock of one machine against that of the first, at one instant."""
 
-    comparison: Comparison
+    comparison: ClockComparison
     estimate: ClockEstimate
 
     @property
@@ -96,7 +96,7 @@ class Machines:
         for agent in self.agents:
             agent.check()
 
-    def compare(self) -> list[Compared]:
+    def compare(self) -> list[ComparedClock]:
         """Return the clocks of the other machines, in order, against that of the first.
 
         Raises: TestbedError: a machine exchanges nothing with the first one.
@@ -145,7 +145,7 @@ class Machines:
         return self.agents[domain].request("bind", Bound, {"address": self.places[domain].address})
 
 
-def _compared(now_ns: int, estimate: ClockEstimate) -> Compared:
+def _compared(now_ns: int, estimate: ClockEstimate) -> ComparedClock:
     assert estimate.offset_ns is not None
-    comparison = Comparison(now_ns, now_ns + estimate.offset_ns, estimate.bound_ns or 0)
-    return Compared(comparison, estimate)
+    comparison = ClockComparison(now_ns, now_ns + estimate.offset_ns, estimate.bound_ns or 0)
+    return ComparedClock(comparison, estimate)

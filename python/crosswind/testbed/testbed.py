@@ -18,7 +18,7 @@ from crosswind.testbed.fabric import Fabric, FabricFiles, RunningFabric
 from crosswind.testbed.machines import MachineAt, Machines
 
 
-class Testbed(ABC):
+class RunningTestbed(ABC):
     """One machine or several; one fabric at a time. Leaving the block ends what outlives fabrics."""
 
     __test__ = False  # The name begins with "Test"; pytest must not collect it.
@@ -42,7 +42,7 @@ class Testbed(ABC):
         return
 
 
-class ThisMachine(Testbed):
+class ThisMachine(RunningTestbed):
     """This machine alone, with an agent for each fabric."""
 
     @contextmanager
@@ -57,7 +57,7 @@ class ThisMachine(Testbed):
             yield fabric
 
 
-class SeveralMachines(Testbed):
+class SeveralMachines(RunningTestbed):
     """Several machines, whose agents stay for many fabrics: the estimates of their clocks get better.
 
     Args:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from crosswind.fingerprint.regime.points import Clocks, ConnectionLost, PhasePoints, RegimePoint
+from crosswind.fingerprint.regime.points import ClockReadings, ConnectionLost, PhasePoints, RegimePoint
 
-CALM = Clocks(wall_s=1000.0, monotonic_s=50.0, steal_s=3.0)
+CALM = ClockReadings(wall_s=1000.0, monotonic_s=50.0, steal_s=3.0)
 
 
 def said(connection: int, end: str, until_ns: int, **totals: Any) -> str:
@@ -19,7 +19,7 @@ def said(connection: int, end: str, until_ns: int, **totals: Any) -> str:
 
 
 def both(
-    points: PhasePoints, until_ns: int, received: int, retransmits: int, clocks: Clocks = CALM
+    points: PhasePoints, until_ns: int, received: int, retransmits: int, clocks: ClockReadings = CALM
 ) -> list[RegimePoint]:
     """What both ends of one connection say of an instant."""
     lines = [
@@ -72,12 +72,12 @@ def test_a_kernel_that_does_not_count_gives_no_number() -> None:
 @pytest.mark.parametrize("set_by_s", [3600.0, -3600.0])
 def test_a_clock_that_is_set_changes_no_figure_and_is_told(set_by_s: float) -> None:
     points = PhasePoints(0, 1, CALM)
-    after = Clocks(wall_s=1001.0 + set_by_s, monotonic_s=51.0, steal_s=3.5)
+    after = ClockReadings(wall_s=1001.0 + set_by_s, monotonic_s=51.0, steal_s=3.5)
     (jumped,) = both(points, 1_000_000_000, received=10, retransmits=0, clocks=after)
     assert jumped.clock_set_s == pytest.approx(set_by_s)
     assert (jumped.begin_ns, jumped.end_ns, jumped.payload_bytes) == (0, 1_000_000_000, 10)
     assert jumped.steal_s == 0.5
-    calm = Clocks(wall_s=1002.004 + set_by_s, monotonic_s=52.0, steal_s=3.4)
+    calm = ClockReadings(wall_s=1002.004 + set_by_s, monotonic_s=52.0, steal_s=3.4)
     (next_one,) = both(points, 2_000_000_000, received=20, retransmits=0, clocks=calm)
     # Slewing is no jump, and steal that goes backwards is none.
     assert (next_one.clock_set_s, next_one.steal_s) == (0.0, 0.0)

@@ -77,7 +77,7 @@ class EndFacts(FingerprintPart):
     cloud: Cloud | None = None
 
 
-class Machines(FingerprintPart):
+class EndMachines(FingerprintPart):
     """Both ends, and the machine under both where they are nodes on this one."""
 
     near: EndFacts
@@ -94,5 +94,5 @@ class Machines(FingerprintPart):
 class Looks(FingerprintPart):
     """The ends before the measurement and after it; None where they were not inspected."""
 
-    before: Machines | None = None
-    after: Machines | None = None
+    before: EndMachines | None = None
+    after: EndMachines | None = None

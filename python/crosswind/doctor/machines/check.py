@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from crosswind.doctor.finding import Finding, missing, warning
 from crosswind.doctor.kernel import version
-from crosswind.doctor.machines.facts import Facts
+from crosswind.doctor.machines.facts import RemoteFacts
 from crosswind.plan.placement import Placement, placement_of
 from crosswind.spec.resolved import Resolved, ResolvedMachine, ResolvedTestbed
 from crosswind.text.quantities import memory_text, time_text
@@ -52,7 +52,7 @@ def _memory(resolved: Resolved, placement: Placement, machine: str) -> int:
 
 
 def findings_of(
-    facts: Facts, machine: ResolvedMachine, testbed: ResolvedTestbed, needs: Needs | None
+    facts: RemoteFacts, machine: ResolvedMachine, testbed: ResolvedTestbed, needs: Needs | None
 ) -> list[Finding]:
     """Return what a machine lacks; nothing where it is as it should be.
 
@@ -66,7 +66,7 @@ def findings_of(
     ]
 
 
-def _own(facts: Facts, machine: ResolvedMachine) -> Iterator[Finding]:
+def _own(facts: RemoteFacts, machine: ResolvedMachine) -> Iterator[Finding]:
     kernel = version(facts.system.lower(), facts.kernel)
     if kernel.remedy:
         yield kernel
@@ -84,7 +84,7 @@ def _own(facts: Facts, machine: ResolvedMachine) -> Iterator[Finding]:
         )
 
 
-def _ways(facts: Facts, testbed: ResolvedTestbed) -> Iterator[Finding]:
+def _ways(facts: RemoteFacts, testbed: ResolvedTestbed) -> Iterator[Finding]:
     for name, peer in facts.peers.items():
         if peer.answered == "none":
             yield warning(
@@ -114,7 +114,7 @@ def _ways(facts: Facts, testbed: ResolvedTestbed) -> Iterator[Finding]:
             )
 
 
-def _lacking(facts: Facts, machine: ResolvedMachine, needs: Needs) -> Iterator[Finding]:
+def _lacking(facts: RemoteFacts, machine: ResolvedMachine, needs: Needs) -> Iterator[Finding]:
     cores = min(each for each in (facts.cores, machine.cores, 4096) if each is not None)
     if facts.cores is not None and needs.cores > max(1, cores - 1):
         yield warning(

@@ -44,7 +44,7 @@ peer() {{
 
 
 @dataclass(frozen=True)
-class Peer:
+class PeerPath:
     """The way from a machine to another one.
 
     Attributes:
@@ -59,7 +59,7 @@ class Peer:
 
 
 @dataclass(frozen=True)
-class Facts:
+class RemoteFacts:
     """What a machine is; what is unknown is None, or empty."""
 
     system: str = ""
@@ -69,7 +69,7 @@ class Facts:
     memory_bytes: int | None = None
     clock: str = ""
     congestion: Sequence[str] = ()
-    peers: Mapping[str, Peer] = field(default_factory=dict)
+    peers: Mapping[str, PeerPath] = field(default_factory=dict)
 
 
 def script_for(peers: Mapping[str, str]) -> str:
@@ -82,14 +82,14 @@ def script_for(peers: Mapping[str, str]) -> str:
     return "".join([_MACHINE, _PEER, *calls, "wait\n"])
 
 
-def facts_from(printed: str, peers: Sequence[str]) -> Facts:
+def facts_from(printed: str, peers: Sequence[str]) -> RemoteFacts:
     """Return what the script reported; other lines are the login shell's.
 
     Args:
         peers: the names that the script was made for, in their order.
     """
     found: dict[str, str] = {}
-    ways: dict[str, Peer] = {}
+    ways: dict[str, PeerPath] = {}
     for line in printed.splitlines():
         mark, _, fact = line.partition(" ")
         name, _, value = fact.partition(" ")
@@ -97,13 +97,13 @@ def facts_from(printed: str, peers: Sequence[str]) -> Facts:
             continue
         if name == "peer":
             number, mtu, answered, longest_ms = value.split()
-            ways[peers[int(number)]] = Peer(
+            ways[peers[int(number)]] = PeerPath(
                 _number(mtu), answered, None if longest_ms == "unknown" else round(float(longest_ms) * 1e6)
             )
         else:
             found[name] = value.strip()
     memory_kib = _number(found.get("memory_kib", ""))
-    return Facts(
+    return RemoteFacts(
         system=found.get("system", ""),
         kernel=found.get("kernel", ""),
         processor=found.get("cpu", ""),

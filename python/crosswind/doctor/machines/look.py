@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 
 from crosswind.doctor.finding import Finding, FindingVerdict, missing
 from crosswind.doctor.machines.check import Needs, findings_of
-from crosswind.doctor.machines.facts import PEERS_S, Facts, facts_from, script_for
+from crosswind.doctor.machines.facts import PEERS_S, RemoteFacts, facts_from, script_for
 from crosswind.spec.resolved import ResolvedMachine, ResolvedTestbed
 from crosswind.testbed import Agent, Hello, TestbedError
 from crosswind.testbed.ssh import SshTransport
@@ -30,7 +30,7 @@ class LookedAt:
     machine: ResolvedMachine
     reachable_ms: float | None = None
     hello: Hello | None = None
-    facts: Facts = field(default_factory=Facts)
+    facts: RemoteFacts = field(default_factory=RemoteFacts)
     findings: tuple[Finding, ...] = ()
 
     @property
@@ -102,7 +102,7 @@ def _look(
         if name != machine.name and isinstance(address, str)
     }
     findings = [own] if isinstance(own, Finding) else []
-    facts, hello = Facts(), None
+    facts, hello = RemoteFacts(), None
     try:
         facts = facts_from(transport.run(script_for(peers), _SCRIPT_S), list(peers))
         findings += findings_of(facts, machine, testbed, needs)

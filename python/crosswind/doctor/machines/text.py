@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from crosswind.doctor.finding import STYLES, FindingVerdict
-from crosswind.doctor.machines.facts import Facts
+from crosswind.doctor.machines.facts import RemoteFacts
 from crosswind.doctor.machines.look import LookedAt
 from crosswind.text.quantities import memory_text, time_text
 
@@ -81,13 +81,13 @@ def _row(each: LookedAt) -> list[str]:
     ]
 
 
-def _mtu(facts: Facts) -> str:
+def _mtu(facts: RemoteFacts) -> str:
     """Return the MTU to the other machines; the least, where they differ."""
     found = [peer.mtu_bytes for peer in facts.peers.values() if peer.mtu_bytes is not None]
     return str(min(found)) if found else _UNKNOWN
 
 
-def _round_trip(facts: Facts) -> str:
+def _round_trip(facts: RemoteFacts) -> str:
     """Return the longest round trip to any other machine."""
     found = [peer.round_trip_ns for peer in facts.peers.values() if peer.round_trip_ns is not None]
     return time_text(max(found)) if found else _UNKNOWN

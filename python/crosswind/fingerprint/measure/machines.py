@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from crosswind.analysis.network.ends import Cloud, EndFacts, Machines
+from crosswind.analysis.network.ends import Cloud, EndFacts, EndMachines
 from crosswind.errors import CrosswindError, Exit
 from crosswind.fingerprint.measure import end_cloud, end_facts
 from crosswind.fingerprint.measure.ends import MESSAGES_PORT, End, Ends
@@ -65,7 +65,7 @@ class Bounds:
 ANYTHING = Bounds()
 
 
-def machines(ends: Ends, *, cloud: bool = False) -> Machines:
+def machines(ends: Ends, *, cloud: bool = False) -> EndMachines:
     """Return the facts of both ends, and of this machine where both are on it.
 
     Args:
@@ -76,7 +76,9 @@ def machines(ends: Ends, *, cloud: bool = False) -> Machines:
     if cloud:
         near, far = _with_cloud(ends.near, near), _with_cloud(ends.far, far)
     return (
-        Machines(near=near, far=far, here=facts_here()) if ends.one_machine else Machines(near=near, far=far)
+        EndMachines(near=near, far=far, here=facts_here())
+        if ends.one_machine
+        else EndMachines(near=near, far=far)
     )
 
 

@@ -16,7 +16,7 @@ from crosswind.errors import CrosswindError
 from crosswind.fingerprint.measure.bulk import pairs, serving
 from crosswind.fingerprint.measure.ends import GRACE_S, Ends, Network, Running
 from crosswind.fingerprint.regime.pattern import Pattern
-from crosswind.fingerprint.regime.points import Clocks, ConnectionLost, PhasePoints, RegimePoint
+from crosswind.fingerprint.regime.points import ClockReadings, ConnectionLost, PhasePoints, RegimePoint
 from crosswind.fingerprint.regime.record import Now, Record, Recorder
 from crosswind.machine.provenance import steal_s
 from crosswind.testbed import TestbedError
@@ -182,8 +182,8 @@ def _begins_ns(sender: Running) -> int:
     raise TestbedError(f"{sender}: made no connection within {_BEGIN_S:g} s; is there a path?")
 
 
-def _clocks() -> Clocks:
-    return Clocks(time.time(), time.monotonic(), steal_s())
+def _clocks() -> ClockReadings:
+    return ClockReadings(time.time(), time.monotonic(), steal_s())
 
 
 def _now() -> Now:

@@ -32,7 +32,7 @@ class ConnectionLost(Exception):
 
 
 @dataclass(frozen=True)
-class Clocks:
+class ClockReadings:
     """Readings of this machine at one instant, in s.
 
     Attributes:
@@ -111,14 +111,14 @@ class PhasePoints:
         clocks: before they begin.
     """
 
-    def __init__(self, begins_ns: int, connections: int, clocks: Clocks) -> None:
+    def __init__(self, begins_ns: int, connections: int, clocks: ClockReadings) -> None:
         self._begin_ns = begins_ns
         self._connections = range(connections)
         self._before: _Reports = {}
         self._reports: dict[int, _Reports] = {}
         self._clocks = clocks
 
-    def hear(self, line: str, clocks: Clocks) -> Iterator[RegimePoint]:
+    def hear(self, line: str, clocks: ClockReadings) -> Iterator[RegimePoint]:
         """Take a line of one end, and yield the points that it completes.
 
         Args:
@@ -135,7 +135,7 @@ class PhasePoints:
         while self._reports and len(self._reports[until_ns := min(self._reports)]) == complete:
             yield self._point(until_ns, self._reports.pop(until_ns), clocks)
 
-    def _point(self, until_ns: int, now: _Reports, clocks: Clocks) -> RegimePoint:
+    def _point(self, until_ns: int, now: _Reports, clocks: ClockReadings) -> RegimePoint:
         senders, receivers = ([now[number, side] for number in self._connections] for side in SIDES)
         retransmits = [self._retransmits(sender) for sender in senders]
         rtts_us = [sender.rtt_us for sender in senders]

@@ -7,12 +7,12 @@ faster than the link.
 
 from crosswind.plan.placement.bonds import bonds_of
 from crosswind.plan.placement.choose import chosen
-from crosswind.plan.placement.parts import Capacity
+from crosswind.plan.placement.parts import MachineCores
 from crosswind.plan.placement.placement import CutLink, Placement, ShortLink, place, placement_of
 
 __all__ = [
-    "Capacity",
     "CutLink",
+    "MachineCores",
     "Placement",
     "ShortLink",
     "bonds_of",

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from crosswind.plan.placement.parts import Capacity, Edge, Sets
+from crosswind.plan.placement.parts import Edge, MachineCores, Sets
 
 # An even share times this is even enough; of two machines, one then has three quarters at most.
 _UNEVEN_MAX = 1.5
@@ -38,7 +38,7 @@ def chosen(
     weights: Sequence[float],
     edges: Sequence[Edge],
     together: Sequence[tuple[int, int]],
-    machines: Sequence[Capacity],
+    machines: Sequence[MachineCores],
 ) -> list[int]:
     """Return the machine of every vertex, by its position in `machines`.
 
@@ -76,7 +76,7 @@ def _joined(
     return parts
 
 
-def _capacities(machines: Sequence[Capacity]) -> list[float]:
+def _capacities(machines: Sequence[MachineCores]) -> list[float]:
     """Return the cores of each machine; one whose cores are unknown counts as the smallest that is known."""
     known = [machine.usable for machine in machines if machine.usable is not None]
     return [float(machine.usable or min(known, default=1)) for machine in machines]

@@ -10,7 +10,7 @@ EMULATOR_CORES = 1
 
 
 @dataclass(frozen=True)
-class Capacity:
+class MachineCores:
     """A machine, and its cores; None: unknown."""
 
     name: str

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 from crosswind.plan.placement.bonds import bonds_of
 from crosswind.plan.placement.choose import chosen
-from crosswind.plan.placement.parts import Capacity, Edge
+from crosswind.plan.placement.parts import Edge, MachineCores
 from crosswind.spec.network import Link, Network
 from crosswind.spec.resolved import Resolved, ResolvedTestbed
 from crosswind.spec.testbed import placed_by_hand
@@ -95,7 +95,7 @@ def place(
         demand: cores that each node takes.
         together: pairs of hosts or switches that must be on one machine.
     """
-    machines = [Capacity(machine.name, machine.cores) for machine in testbed.machines]
+    machines = [MachineCores(machine.name, machine.cores) for machine in testbed.machines]
     least_ns = testbed.shortest_cut_ns
     names = [*network.switches, *network.hosts]
     at = {name: number for number, name in enumerate(names)}
@@ -187,7 +187,7 @@ def _parted(pair: tuple[str, str], machine_of: Mapping[str, str]) -> str:
     )
 
 
-def _overload_notes(machines: Sequence[Capacity], loads: Mapping[str, float]) -> list[str]:
+def _overload_notes(machines: Sequence[MachineCores], loads: Mapping[str, float]) -> list[str]:
     return [
         f"{machine.name}: its nodes take {loads[machine.name]:g} cores, and {machine.usable} of its "
         f"{machine.cores} are left beside the emulator; add a machine, or give nodes less with `cpus`"
@@ -197,7 +197,7 @@ def _overload_notes(machines: Sequence[Capacity], loads: Mapping[str, float]) ->
 
 
 def _unused_notes(
-    machines: Sequence[Capacity], loads: Mapping[str, float], testbed: ResolvedTestbed
+    machines: Sequence[MachineCores], loads: Mapping[str, float], testbed: ResolvedTestbed
 ) -> list[str]:
     unused = [machine.name for machine in machines if machine.name not in loads]
     if not unused or testbed.place:

@@ -30,7 +30,7 @@ class ClockEstimate(StoredPart):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ClockComparison:
     """Two clocks at one instant; `there_ns` is not wrong by more than `bound_ns`."""
 
     here_ns: int
@@ -74,7 +74,7 @@ class ClockLine(StoredPart):
 SAME_CLOCK = ClockLine(here_ns=0, there_ns=0, gained_ns=0, over_ns=1, bound_ns=0)
 
 
-def line_through(comparisons: Sequence[Comparison]) -> ClockLine:
+def line_through(comparisons: Sequence[ClockComparison]) -> ClockLine:
     """Return the line through the first and the last of two or more comparisons, in order.
 
     Its bound covers the comparisons between, so a clock that changed its speed meanwhile has a wider one.
@@ -92,7 +92,7 @@ def line_through(comparisons: Sequence[Comparison]) -> ClockLine:
     return line.model_copy(update={"bound_ns": bound_ns})
 
 
-def line_from(comparison: Comparison, skew_ppb: int) -> ClockLine:
+def line_from(comparison: ClockComparison, skew_ppb: int) -> ClockLine:
     """Return the line through one comparison, for instants close to it."""
     return ClockLine(
         here_ns=comparison.here_ns,

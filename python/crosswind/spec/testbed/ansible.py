@@ -39,7 +39,7 @@ Variables = Mapping[str, str]
 
 
 @dataclass
-class Group:
+class InventoryGroup:
     """A group: its hosts, the groups in it, and its variables, each with the line of its last one."""
 
     hosts: dict[str, None] = field(default_factory=dict)
@@ -59,14 +59,16 @@ class Inventory:
 
     hosts: dict[str, dict[str, str]] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
-    groups: dict[str, Group] = field(default_factory=lambda: {ALL: Group(), UNGROUPED: Group()})
+    groups: dict[str, InventoryGroup] = field(
+        default_factory=lambda: {ALL: InventoryGroup(), UNGROUPED: InventoryGroup()}
+    )
 
     def add(self, name: str, group: str, variables: Variables, line: int) -> None:
         """Add a host to a group; one that is there already gets more variables."""
         check_line(name, line)
         self.hosts.setdefault(name, {}).update(variables)
         self.lines.setdefault(name, line)
-        self.groups.setdefault(group, Group()).hosts[name] = None
+        self.groups.setdefault(group, InventoryGroup()).hosts[name] = None
         check_count(len(self.hosts), line)
 
     def checked(self) -> Inventory:

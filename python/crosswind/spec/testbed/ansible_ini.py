@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Sequence
 
 from crosswind.spec.quantities import shown
-from crosswind.spec.testbed.ansible import UNGROUPED, Group, Inventory
+from crosswind.spec.testbed.ansible import UNGROUPED, Inventory, InventoryGroup
 from crosswind.spec.testbed.ansible_range import names_of
 from crosswind.spec.testbed.inventory import check_size
 from crosswind.spec.text_lines import LineError, numbered
@@ -34,7 +34,7 @@ def read_ini(content: bytes) -> Inventory:
             continue
         if text.startswith("["):
             group, what = _section(text, number)
-            inventory.groups.setdefault(group, Group())
+            inventory.groups.setdefault(group, InventoryGroup())
         elif what == "hosts":
             _add_hosts(inventory, group, text, number)
         elif what == "children":

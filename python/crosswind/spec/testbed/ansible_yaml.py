@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from crosswind.spec.document import Document, Path, parse_document
 from crosswind.spec.problems import SpecErrors
 from crosswind.spec.quantities import shown
-from crosswind.spec.testbed.ansible import Group, Inventory
+from crosswind.spec.testbed.ansible import Inventory, InventoryGroup
 from crosswind.spec.testbed.ansible_range import names_of
 from crosswind.spec.text_lines import LineError
 
@@ -45,7 +45,7 @@ class _Reader:
     def read_group(self, path: Path, data: JsonValue) -> None:
         """Read a group and those in it. One that is written in several places is all of them together."""
         name = str(path[-1])
-        group = self.inventory.groups.setdefault(name, Group())
+        group = self.inventory.groups.setdefault(name, InventoryGroup())
         for inner, value in self.entries(path, data):
             key = inner[-1]
             if key == "hosts":
