@@ -146,3 +146,79 @@ def test_a_wait_of_half_a_stall_explains_it_in_any_window() -> None:
         "stalled for 50 ms; the emulator waited 25 ms for its CPU"
     )
     assert "waited" not in judge(measurement(**still, host__run_queue_delay_ns=24_000_000)).reason
+
+
+def machines(
+    change: dict[str, Any] | None = None, peers: dict[str, Any] | None = None, **tunnel: Any
+) -> Measurement:
+    """Return a faultless measurement of two machines, with some values of the second changed.
+
+    Args:
+        peers: what it counted of datagrams from the first.
+        tunnel: other values of its tunnel.
+    """
+    whole = measurement()
+    parts = [
+        {
+            "machine": f"m{number}",
+            "started_ns": 0,
+            "clock": {"here_ns": 0, "there_ns": 0, "gained_ns": 0, "over_ns": 1, "bound_ns": 30_000 * number},
+            "ledger": whole.ledger.as_json(),
+            "host": whole.host.as_json(),
+            "tunnel": {"domain": number, "peers": [{"domain": 1 - number}]},
+        }
+        for number in range(2)
+    ]
+    parts[1]["tunnel"] = {"domain": 1, "peers": [{"domain": 0} | (peers or {})]} | tunnel
+    parts[1] |= change or {}
+    return Measurement.model_validate({**whole.as_json(), "machines": parts})
+
+
+def test_two_machines_without_a_fault_are_faithful() -> None:
+    assert judge(machines()).fidelity == "faithful"
+
+
+@pytest.mark.parametrize(
+    ("peers", "reason"),
+    [
+        ({"lost_datagrams": 1}, "1 datagram from m0 to m1 lost"),
+        ({"reordered_datagrams": 2}, "2 datagrams from m0 to m1 reordered"),
+        ({"duplicate_datagrams": 2}, "2 datagrams from m0 to m1 duplicated"),
+        ({"refused_records": 3}, "3 records from m0 to m1 could not be read"),
+        ({"clock_steps": 1}, "the clock of m0 was set, as m1 saw it"),
+    ],
+)
+def test_what_happened_to_datagrams_between_machines_makes_a_trial_void(
+    peers: dict[str, Any], reason: str
+) -> None:
+    verdict = judge(machines(peers=peers))
+    assert (verdict.fidelity, verdict.reason) == ("void", reason)
+
+
+def test_datagrams_without_room_in_a_socket_make_a_trial_void() -> None:
+    verdict = judge(machines(dropped_here=4, receive_buffer_bytes=212_992))
+    assert verdict.fidelity == "void"
+    assert verdict.reason == "4 datagrams had no room in the socket of m1 (212992 bytes)"
+
+
+def test_forged_datagrams_change_no_verdict() -> None:
+    assert judge(machines(forged_datagrams=1000)).fidelity == "faithful"
+
+
+def test_the_reason_names_the_machine_and_by_how_much_clocks_may_differ() -> None:
+    ledger = {"packets": 1000, "early": 0, "missed": 11, "bound_ns": 100_000}
+    found = machines({"ledger": ledger, "host": {"stalls": [{"at_ns": 1, "length_ns": 30_000_000}]}})
+    found = found.model_copy(update={"ledger": found.machines[1].ledger, "host": found.machines[1].host})
+    late, stalled = judge(found).reason.split("; ")
+    assert late == "1.1% of packets later than 100 us (\u00b1 30 us, by which clocks may differ) on m1"
+    assert stalled == "the emulator's core on m1 stalled for 30 ms, 0.00 s after the start"
+
+
+def test_stalls_of_different_machines_do_not_add_up() -> None:
+    stall = {"at_ns": 1, "length_ns": 60_000_000}
+    found = machines({"host": {"stalls": [stall]}})
+    both = [stall, {"at_ns": 500_000_000, "length_ns": 60_000_000}]
+    parts = [machine.model_copy(update={"host": found.machines[1].host}) for machine in found.machines]
+    whole = Measurement.model_validate({**measurement().as_json(), "host": {"stalls": both}})
+    assert judge(whole).fidelity == "void"
+    assert judge(whole.model_copy(update={"machines": parts})).fidelity == "degraded"

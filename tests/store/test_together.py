@@ -422,10 +422,18 @@ def test_an_instant_goes_to_another_clock_and_back(now: int, offset: int, ppb: i
 
 def test_a_clock_that_changes_its_speed_has_a_wider_bound() -> None:
     steady = [ClockComparison(second * 10**9, second * 10**9 + 100, 7) for second in range(5)]
-    assert line_through(steady).bound_ns == 7
-    assert line_through(steady).there(10**9) == 10**9 + 100
+    assert line_through(steady, 0).bound_ns == 7
+    assert line_through(steady, 0).there(10**9) == 10**9 + 100
     slewed = [*steady[:2], ClockComparison(2 * 10**9, 2 * 10**9 + 140, 7), *steady[3:]]
-    assert line_through(slewed).bound_ns == 47
+    assert line_through(slewed, 0).bound_ns == 47
+
+
+def test_estimates_soon_after_the_start_that_are_much_worse_do_not_count() -> None:
+    start = ClockComparison(0, 2_000_000, 1_900_000)
+    later = [ClockComparison(second * 10**9, second * 10**9 + 100, 7) for second in range(1, 3)]
+    assert line_through([start, *later], 0).there(0) == 100
+    # Of one that counts, the other clock's speed is the estimated one.
+    assert line_through([start, later[0]], 1000).there(2 * 10**9) == 2 * 10**9 + 100 + 1000
 
 
 def test_steps_of_machines_that_began_apart_are_still_the_same_steps() -> None:

@@ -42,7 +42,8 @@ pub struct LedgerReport {
     pub packets: u64,
     /// Packets handed over before they were due: must be 0.
     pub early: u64,
-    /// Packets handed over later than the bound, or than twice their own serialisation time if that is longer.
+    /// Packets handed over later than the bound, or than twice their own serialisation time if that is longer, and those
+    /// that came from another domain later than the bound.
     pub missed: u64,
     /// When packets were missed.
     pub late: Vec<Late>,
@@ -99,6 +100,17 @@ impl Ledger {
     pub fn clamp(&mut self, by_ns: u64) {
         self.clamped += 1;
         self.clamp_ns_max = self.clamp_ns_max.max(by_ns);
+    }
+
+    /// Enters a packet from another domain that came at `used_ns`, after it was due. The engine has it from then on, so
+    /// its time of departure shows nothing of this: it is missed here.
+    pub fn came_late(&mut self, due_ns: u64, used_ns: u64) {
+        let late = used_ns - due_ns;
+        self.clamp(late);
+        if late > self.bound_ns {
+            self.missed += 1;
+            self.late.enter(due_ns, used_ns);
+        }
     }
 
     /// Adds the content of another ledger with the same bound.

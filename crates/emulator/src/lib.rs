@@ -335,10 +335,10 @@ pub fn nodes_here(fabric: &Fabric, domain: Option<usize>) -> Result<Vec<usize>, 
     Ok(all.filter(|&node| domains.of_node(node) == domain).collect())
 }
 
-/// Waits until an instant has come; returns it, or the present one without it.
+/// Waits until an instant has come, and returns it; the present one where it is past, or there is none.
 fn reached(at_ns: Option<u64>) -> u64 {
     let now_ns = MachineClock.monotonic_ns();
-    let Some(at_ns) = at_ns else { return now_ns };
+    let Some(at_ns) = at_ns.filter(|&at_ns| at_ns > now_ns) else { return now_ns };
     std::thread::sleep(Duration::from_nanos(at_ns.saturating_sub(now_ns)));
     at_ns
 }

@@ -1,11 +1,13 @@
 """Whether the emulation of one trial can be believed, from its own measurement.
 
 `void`: the network was not the declared one; no number of the trial may be used. `degraded`: it was, but the
-machine disturbed it noticeably; the numbers are used and marked. `faithful`: neither.
+machine disturbed it noticeably; the numbers are used and marked. `faithful`: neither. Where several machines
+carried the network, each of them counts, and the reason names the worst.
 """
 
 from dataclasses import dataclass
 
+from crosswind.results.between_machines import clock_bound_ns, most, void_reasons
 from crosswind.results.measurement import EmulatorHost, Measurement
 from crosswind.results.rows import Fidelity
 
@@ -42,12 +44,15 @@ def judge(measurement: Measurement) -> Verdict:
     ledger, host = measurement.ledger, measurement.host
     void = []
     if ledger.early:
-        void.append(f"{ledger.early} packets left early")
+        void.append(f"{ledger.early} packets left early{most(measurement, lambda it: it.ledger.early)}")
     if not measurement.conservation.holds:
         void.append("packets are unaccounted for")
     if host.ring_overruns:
-        void.append(f"{host.ring_overruns} packets lost in the capture ring")
-    stall_share = _stalled_ns(host) / measurement.window.length_ns
+        where = most(measurement, lambda it: it.host.ring_overruns)
+        void.append(f"{host.ring_overruns} packets lost in the capture ring{where}")
+    void += void_reasons(measurement)
+    hosts = [machine.host for machine in measurement.machines] or [host]
+    stall_share = max(map(_stalled_ns, hosts)) / measurement.window.length_ns
     if stall_share >= STALL_SHARE_MAX:
         void.append(f"{_longest(measurement)}; in all {stall_share:.0%} of the trial")
     if host.ring_overruns or stall_share >= STALL_SHARE_MAX:
@@ -56,9 +61,10 @@ def judge(measurement: Measurement) -> Verdict:
         return Verdict("void", "; ".join(void))
     degraded = []
     if ledger.missed_share > MISSED_SHARE_MAX:
-        degraded.append(f"{ledger.missed_share:.1%} of packets later than {ledger.bound_ns / 1000:g} us")
+        degraded.append(_late(measurement))
     if stolen(measurement):
-        degraded.append(f"{(host.steal_ns or 0) / 1e6:.0f} ms stolen by the hypervisor")
+        where = most(measurement, lambda it: it.host.steal_ns or 0)
+        degraded.append(f"{(host.steal_ns or 0) / 1e6:.0f} ms stolen by the hypervisor{where}")
     gap_ns = host.longest_stall_ns or 0
     if gap_ns > CANARY_GAP_NS_MAX:
         degraded.append(_longest(measurement))
@@ -82,10 +88,24 @@ def _stalled_ns(host: EmulatorHost) -> int:
     return max(longest, sum(length for length in lengths if length > CANARY_GAP_NS_MAX))
 
 
+def _late(measurement: Measurement) -> str:
+    """Return how many packets were late, in words.
+
+    Packets from another machine are late by the estimate of its clock, so the bound of this is a range.
+    """
+    ledger, range_ns = measurement.ledger, clock_bound_ns(measurement)
+    known = f" (\u00b1 {range_ns / 1000:.0f} us, by which clocks may differ)" if range_ns else ""
+    return (
+        f"{ledger.missed_share:.1%} of packets later than {ledger.bound_ns / 1000:g} us{known}"
+        f"{most(measurement, lambda it: it.ledger.missed)}"
+    )
+
+
 def _longest(measurement: Measurement) -> str:
     """Return the longest stall in words, with its instant where that is known."""
     gap_ns = measurement.host.longest_stall_ns or 0
-    stalled = f"the emulator's core stalled for {gap_ns / 1e6:.0f} ms"
+    where = most(measurement, lambda it: it.host.longest_stall_ns or 0)
+    stalled = f"the emulator's core{where} stalled for {gap_ns / 1e6:.0f} ms"
     stalls = {stall.length_ns: stall.at_ns for stall in measurement.host.stalls or []}
     if gap_ns not in stalls:
         return stalled
@@ -96,8 +116,9 @@ def _waited(measurement: Measurement) -> list[str]:
     """Return how long the emulator waited for its CPU, where that explains what came too late."""
     host = measurement.host
     waited_ns = host.run_queue_delay_ns or 0
+    where = most(measurement, lambda it: it.host.run_queue_delay_ns or 0)
     much = waited_ns > WAITED_SHARE_MIN * measurement.window.length_ns
     most_of_a_stall = 2 * waited_ns >= (host.longest_stall_ns or 0) > CANARY_GAP_NS_MAX
     if much or most_of_a_stall:
-        return [f"the emulator waited {waited_ns / 1e6:.0f} ms for its CPU"]
+        return [f"the emulator{where} waited {waited_ns / 1e6:.0f} ms for its CPU"]
     return []

@@ -246,7 +246,7 @@ class _Clocks:
         self.compare()
         with self._lock:
             each = list(zip(*self._compared, strict=True))
-        return [SAME_CLOCK, *(line_through([it.comparison for it in of_one]) for of_one in each)]
+        return [SAME_CLOCK, *(_line(of_one) for of_one in each)]
 
     def latest(self) -> list[ClockLine]:
         """Return the clocks of all machines by their latest comparison."""
@@ -260,6 +260,10 @@ class _Clocks:
             except TestbedError:
                 # The main thread meets the same failure at its next request and reports it.
                 return
+
+
+def _line(compared: Sequence[Compared]) -> ClockLine:
+    return line_through([it.comparison for it in compared], compared[-1].estimate.skew_ppb)
 
 
 def _take_down(part: RunningFabric) -> None:

@@ -112,7 +112,7 @@ impl<P: Port> Forwarder<P> {
             }
         }
         if let Some(used) = self.network.take_in(from, crosses).filter(|&used| used > due) {
-            self.ledger.clamp((used - due).as_nanos());
+            self.ledger.came_late(due.as_nanos(), used.as_nanos());
         }
     }
 

@@ -250,7 +250,7 @@ fn frames_of_one_and_of_28_packets_cross_with_the_same_result_as_in_one_domain()
 }
 
 #[test]
-fn a_packet_that_arrives_too_late_is_entered_as_clamped() {
+fn a_packet_that_arrives_too_late_is_missed() {
     let mut threads = Threads::of(&json!({"name": "none"}), GIGABIT, 2, true);
     threads.run_until(BUILT_NS + 1_000_000);
     threads.send(0, 1, 100);
@@ -269,6 +269,7 @@ fn a_packet_that_arrives_too_late_is_entered_as_clamped() {
     let ledger = threads.read().ledger;
     assert_eq!((ledger.packets, ledger.ingress_clamped), (1, 1));
     assert!((3_000_000..4_000_000).contains(&ledger.ingress_clamp_ns_max), "{ledger:?}");
+    assert_eq!((ledger.missed, ledger.late.len()), (1, 1), "{ledger:?}");
 }
 
 #[test]

@@ -9,6 +9,11 @@ from pydantic import Field
 
 from crosswind.results.part import StoredPart
 
+# Bounds up to this many times the least one are good.
+_GOOD = 2
+# Comparisons that are closer show no skew.
+_APART_NS = 1_000_000_000
+
 
 class ClockEstimate(StoredPart):
     """What a machine knows of another's clock (docs/reference/contracts.md, section 2: `clocks`).
@@ -74,12 +79,20 @@ class ClockLine(StoredPart):
 SAME_CLOCK = ClockLine(here_ns=0, there_ns=0, gained_ns=0, over_ns=1, bound_ns=0)
 
 
-def line_through(comparisons: Sequence[ClockComparison]) -> ClockLine:
-    """Return the line through the first and the last of two or more comparisons, in order.
+def line_through(comparisons: Sequence[ClockComparison], skew_ppb: int) -> ClockLine:
+    """Return the line through the first and the last good one of comparisons, in order.
 
-    Its bound covers the comparisons between, so a clock that changed its speed meanwhile has a wider one.
+    Its bound covers the good ones between, so a clock that changed its speed meanwhile has a wider one.
+
+    Args:
+        skew_ppb: by the last comparison, for where there is one good one.
     """
-    first, last = comparisons[0], comparisons[-1]
+    # Each is an estimate from all exchanges before it, so those soon after the start may be much worse.
+    enough_ns = _GOOD * min(it.bound_ns for it in comparisons)
+    good = [it for it in comparisons if it.bound_ns <= enough_ns]
+    first, last = good[0], good[-1]
+    if last.here_ns - first.here_ns < _APART_NS:
+        return line_from(last, skew_ppb)
     gained_ns = (last.there_ns - first.there_ns) - (last.here_ns - first.here_ns)
     line = ClockLine(
         here_ns=first.here_ns,
@@ -88,7 +101,7 @@ def line_through(comparisons: Sequence[ClockComparison]) -> ClockLine:
         over_ns=last.here_ns - first.here_ns,
         bound_ns=0,
     )
-    bound_ns = max(it.bound_ns + abs(it.there_ns - line.there(it.here_ns)) for it in comparisons)
+    bound_ns = max(it.bound_ns + abs(it.there_ns - line.there(it.here_ns)) for it in good)
     return line.model_copy(update={"bound_ns": bound_ns})
 
 

@@ -38,11 +38,14 @@ class Tunnel(StoredPart):
         domain: number of the machine.
         forged_datagrams: that no machine of the run has made.
         unsent: calls in which the kernel took no datagram.
+        dropped_here: that had no room in the socket's buffer of `receive_buffer_bytes`.
     """
 
     domain: int = 0
     forged_datagrams: int = 0
     unsent: int = 0
+    dropped_here: int = 0
+    receive_buffer_bytes: int = 0
     peers: list[Peer] = Field(default_factory=list)
 
 
