@@ -17,6 +17,7 @@ mod cgroup;
 mod channel;
 mod enter;
 mod failure;
+mod folder;
 mod inbox;
 mod init;
 mod isolation;

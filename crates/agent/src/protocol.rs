@@ -20,7 +20,9 @@ use serde_json::{json, Value};
 use crate::account::Account;
 use crate::cgroup::Limits;
 use crate::failure::Failure;
+use crate::folder::Owner;
 use crate::init::Keep;
+use crate::session::Put;
 
 /// Number of this protocol; a change that an older caller cannot follow increments it.
 pub const PROTOCOL: u32 = 1;
@@ -78,6 +80,27 @@ pub enum Action {
         seconds: u64,
     },
     Down {},
+    /// Make the folder of the run on this machine, or open it where it is there.
+    Folder {
+        path: PathBuf,
+    },
+    /// Make a folder in it.
+    Make {
+        path: PathBuf,
+        #[serde(rename = "for")]
+        owner: Owner,
+    },
+    /// Remove what stands directly in it.
+    Clear {
+        path: PathBuf,
+    },
+    Put(Put),
+    /// Read a piece of a file.
+    Get {
+        path: PathBuf,
+        offset: u64,
+        length: usize,
+    },
 }
 
 /// A pcapng file to write.

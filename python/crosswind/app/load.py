@@ -38,18 +38,26 @@ def latency_figures(rate: float | None) -> tuple[Figure, ...]:
 class OperationsLoad(Load):
     """A `crosswind-load` that records every operation."""
 
-    def __init__(self, process: Process, samples: Path, summary: Path, warm_up_s: float, measured_s: float):
+    def __init__(
+        self,
+        process: Process,
+        samples: Path,
+        summary: Path,
+        warm_up_s: float,
+        measured_s: float,
+        lead_s: float = WINDOW_LEAD_S,
+    ):
         self.process = process
         self.longest_s = warm_up_s + measured_s + TAIL_S
         self.samples = samples
         self._summary = summary
-        self._warm_up_s = warm_up_s
+        self._until_window_s = max(0.0, warm_up_s - lead_s)
 
     def await_measured_phase(self) -> None:
-        self.process.wait(max(0.0, self._warm_up_s - WINDOW_LEAD_S))
+        self.process.wait(self._until_window_s)
 
     def outcome(self) -> LoadOutcome:
-        return LoadOutcome(self.samples, (), self.summary())
+        return LoadOutcome(self.process.wrote(self.samples), (), self.summary())
 
     def first_error(self) -> str | None:
         try:
@@ -59,7 +67,7 @@ class OperationsLoad(Load):
 
     def summary(self) -> LoadSummary:
         """Return what the load wrote at its end."""
-        return LoadSummary.model_validate_json(self._summary.read_bytes())
+        return LoadSummary.model_validate_json(self.process.wrote(self._summary).read_bytes())
 
 
 def offer_load(
@@ -91,7 +99,8 @@ def offer_load(
     ]
     process = stage.fabric.start(node, "load", command, cwd=stage.folder)
     measured_s = longest_measured_s(duration_ns, operations)
-    return OperationsLoad(process, samples, summary, warm_up_ns / NS_PER_S, measured_s)
+    lead_s = WINDOW_LEAD_S + stage.fabric.measure_takes_s
+    return OperationsLoad(process, samples, summary, warm_up_ns / NS_PER_S, measured_s, lead_s)
 
 
 def longest_measured_s(duration_ns: int | None, operations: int | None) -> float:

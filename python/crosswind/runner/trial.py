@@ -82,14 +82,14 @@ def run_trial(
     noise_entries = real_interference(resolved, trial.condition)
     limits = limits_of(resolved)
     with (
-        testbed.fabric(spec, logs, files, limits) as fabric,
+        testbed.fabric(spec, work, logs, files, limits) as fabric,
         budgets.followed(trial.condition, fabric, steering),
         within_limits(fabric),
     ):
         on_step("up")
         if stream.wants(Step):
             fabric.watch(stream.publish)
-        stage = Stage(fabric, work.fresh("trial", *fabric.application_account), trial.seed, named)
+        stage = Stage(fabric, fabric.fresh(work, "trial"), trial.seed, named)
         application.start(stage)
         on_step("prepared")
         applied_ns = fabric.set(budgets.applied(condition))
@@ -164,9 +164,8 @@ def prepare_application(
         # These links have no delay, so the network cannot be divided into domains.
         domains=None,
     )
-    with ThisMachine().fabric(spec, logs) as fabric:
-        folder = work.fresh("prepare", *fabric.application_account)
-        application.prepare(Stage(fabric, folder, resolved.trials.seed, named))
+    with ThisMachine().fabric(spec, work, logs) as fabric:
+        application.prepare(Stage(fabric, fabric.fresh(work, "prepare"), resolved.trials.seed, named))
 
 
 def await_end(load: Load, began_s: float, application: Application, stage: Stage) -> None:

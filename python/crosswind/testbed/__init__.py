@@ -6,10 +6,11 @@ It decides nothing about trials (see `crosswind.runner`) and knows no applicatio
 from crosswind.testbed.agent import Agent, Ended
 from crosswind.testbed.binaries import find_binary
 from crosswind.testbed.errors import AgentDied, AgentRefused, FabricFault, NotHere, TestbedError
-from crosswind.testbed.fabric import Fabric, FabricFiles, Process, RunningFabric
+from crosswind.testbed.fabric import Fabric, FabricFiles, Process
 from crosswind.testbed.folders import WorkFolder
 from crosswind.testbed.machines import MachineAt
 from crosswind.testbed.replies import Hello, Node
+from crosswind.testbed.running import RunningFabric
 from crosswind.testbed.testbed import RunningTestbed, SeveralMachines, ThisMachine
 
 __all__ = [

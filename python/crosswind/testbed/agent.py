@@ -94,6 +94,16 @@ class Agent:
         self.close()
 
     @property
+    def title(self) -> str:
+        """What messages call it: `agent`, or `agent on NAME`."""
+        return self._title
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it has the files of this machine."""
+        return self._transport.is_here
+
+    @property
     def pid(self) -> int:
         """The process through which the agent is reached: itself on this machine, or ssh."""
         return self._child.pid

@@ -24,8 +24,10 @@ from crosswind.stream import Step
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.at_once import at_once
 from crosswind.testbed.errors import TestbedError
-from crosswind.testbed.fabric import Fabric, Process, Root, RunningFabric
+from crosswind.testbed.fabric import Fabric, Process, Root
+from crosswind.testbed.folders import WorkFolder
 from crosswind.testbed.machines import ComparedClock, Machines
+from crosswind.testbed.running import RunningFabric
 
 # Between a request and its instant: as long as a busy machine may take to hand the request to its emulator.
 LEAD_NS = 50_000_000
@@ -59,11 +61,15 @@ class ClusterFabric(Fabric):
         self._spec = spec
         generation = machines.next_generation()
         self._parts = [
-            RunningFabric(agent, spec, logs, None, limits, generation) for agent in machines.agents
+            RunningFabric(agent, spec, logs, None, limits, generation, files)
+            for agent, files in zip(machines.agents, machines.files, strict=True)
         ]
         self._machine_of: dict[str, int] = {}
         self._clocks = _Clocks(machines)
         self._started_ns: list[int | None] = [None] * len(self._parts)
+        self._lead_ns = LEAD_NS + machines.round_trip_ns
+        # It asks the first machine for the clocks twice.
+        self.measure_takes_s = (self._lead_ns + 2 * machines.round_trip_ns) / 1e9
         self._stack = ExitStack()
 
     @property
@@ -112,6 +118,11 @@ class ClusterFabric(Fabric):
         )
         return _ProcessThere(started, self._machines)
 
+    def fresh(self, work: WorkFolder, name: str) -> Path:
+        folder = work.fresh(name, *self.application_account)
+        at_once(lambda files: files.fresh(folder), self._machines.files)
+        return folder
+
     def set(self, condition: FabricCondition) -> int:
         lines, at_ns = self._coming()
 
@@ -157,7 +168,7 @@ class ClusterFabric(Fabric):
     def _coming(self) -> tuple[list[ClockLine], int]:
         """Return the clocks of all machines now, and an instant of the first one that is soon."""
         compared = self._clocks.compare()
-        return [SAME_CLOCK, *(it.line for it in compared)], compared[0].comparison.here_ns + LEAD_NS
+        return [SAME_CLOCK, *(it.line for it in compared)], compared[0].comparison.here_ns + self._lead_ns
 
     def _step_here(self, machine: int, step: Step) -> Step:
         """Return a step of one machine on the first one's clock, with the machine's number as its domain."""
@@ -193,7 +204,14 @@ class _ProcessThere(Process):
 
     def __init__(self, process: Process, machines: Machines) -> None:
         super().__init__(
-            process._agent, process.number, process.node, process.name, process.stdout, process.stderr
+            process._agent,
+            process.number,
+            process.node,
+            process.name,
+            process.stdout,
+            process.stderr,
+            process._files,
+            process._outputs,
         )
         self._machines = machines
 
@@ -262,7 +280,7 @@ class _Clocks:
                 return
 
 
-def _line(compared: Sequence[Compared]) -> ClockLine:
+def _line(compared: Sequence[ComparedClock]) -> ClockLine:
     return line_through([it.comparison for it in compared], compared[-1].estimate.skew_ppb)
 
 

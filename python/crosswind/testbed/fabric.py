@@ -6,18 +6,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from crosswind.results import Measurement
-from crosswind.results.measurement import SAME_CLOCK, ClockLine
-from crosswind.spec import FabricCondition, FabricSpec
-from crosswind.spec.resolved import RequestedLimits
+from crosswind.results.measurement import ClockLine
+from crosswind.spec import FabricCondition
 from crosswind.stream import Step
 from crosswind.testbed.agent import Agent, Ended
 from crosswind.testbed.errors import TestbedError
-from crosswind.testbed.outputs import KEEP, last_words, printed, shorten
-from crosswind.testbed.replies import Changed, Down, Measuring, Node, Reply, Started, Stopped, Up
+from crosswind.testbed.files import MachineFiles, ReadFile
+from crosswind.testbed.folders import WorkFolder
+from crosswind.testbed.outputs import last_words, printed
+from crosswind.testbed.replies import Down, Node, Reply, Stopped
 
 # With what the kernel needs to end the rest, a stop takes less than five seconds.
 GRACE_S = 4.0
@@ -26,15 +25,31 @@ PROBE_INTERVAL_S = 0.02
 
 
 class Process:
-    """A process of the application in a node."""
+    """A process of the application in a node.
 
-    def __init__(self, agent: Agent, number: int, node: str, name: str, stdout: Path, stderr: Path) -> None:
+    Attributes:
+        stdout, stderr: where its outputs are stored. Those of another machine come here at the end.
+    """
+
+    def __init__(
+        self,
+        agent: Agent,
+        number: int,
+        node: str,
+        name: str,
+        stdout: Path,
+        stderr: Path,
+        files: MachineFiles,
+        outputs: tuple[ReadFile, ReadFile],
+    ) -> None:
         self._agent = agent
         self.number = number
         self.node = node
         self.name = name
         self.stdout = stdout
         self.stderr = stderr
+        self._files = files
+        self._outputs = outputs
 
     def __str__(self) -> str:
         return f"{self.name} on {self.node}"
@@ -64,15 +79,23 @@ class Process:
 
     def printed(self) -> str:
         """Return its standard output; a long one is head and tail, with a line between that says so."""
-        return printed(self.stdout).text
+        return printed(self._outputs[0]).text
 
     def complained(self) -> str:
         """Return its standard error, in the same way."""
-        return printed(self.stderr).text
+        return printed(self._outputs[1]).text
+
+    def wrote(self, path: Path) -> Path:
+        """Return a file that it has written, after copying it here from another machine.
+
+        Raises: FileNotFoundError: there is no such file.
+        """
+        self._files.bring(path)
+        return path
 
     def last_words(self) -> str:
         """Return the last lines of its standard error, or else of its output, for an error message."""
-        for log in (self.stderr, self.stdout):
+        for log in reversed(self._outputs):
             try:
                 words = last_words(log)
             except OSError:
@@ -146,7 +169,10 @@ class Fabric(ABC):
         wait_mode: `spin` or `sleep`: what the emulator does between packets.
         domains: how many threads, or machines, carry the network.
         written: the files that were written while it was up; after its end.
+        measure_takes_s: from a call of `measure` until the window begins.
     """
+
+    measure_takes_s = 0.0
 
     def __init__(self) -> None:
         self.written = Down()
@@ -183,6 +209,10 @@ class Fabric(ABC):
             whole_output: its output is data of the trial, a line for each operation, and is read before the
                 fabric is taken down. Until then all of it is stored.
         """
+
+    @abstractmethod
+    def fresh(self, work: WorkFolder, name: str) -> Path:
+        """Return an empty folder for files of the application, here and on every machine."""
 
     @abstractmethod
     def set(self, condition: FabricCondition) -> int:
@@ -261,123 +291,3 @@ class Fabric(ABC):
                 waited = ", ".join(str(process) for process in alive)
                 raise TestbedError(f"{waited}: not ready after {timeout_s:g} s (probe: {name} on {node})")
             time.sleep(PROBE_INTERVAL_S)
-
-
-class RunningFabric(Fabric):
-    """A fabric of one agent; entering the block brings it up, leaving it takes it down.
-
-    Args:
-        agent: the agent that makes them; one fabric at a time.
-        spec: the fabric of docs/reference/contracts.md, section 1.
-        logs: folder for the outputs of processes, as `<node>/<process>.{out,err}`.
-        files: the files that are written while it is up.
-        limits: of nodes that have some.
-        generation: which of the fabrics this is that several agents have brought up together, from 1; None
-            where the agent is alone.
-    """
-
-    def __init__(
-        self,
-        agent: Agent,
-        spec: FabricSpec,
-        logs: Path,
-        files: FabricFiles | None = None,
-        limits: Mapping[str, RequestedLimits] | None = None,
-        generation: int | None = None,
-    ) -> None:
-        super().__init__()
-        self._agent = agent
-        self._spec = spec
-        self._logs = logs
-        self._files = files or FabricFiles()
-        self._limits = dict(limits or {})
-        self._generation = generation
-        self._outputs: set[Path] = set()
-
-    @property
-    def application_account(self) -> tuple[int, int]:
-        return self._agent.hello.application_uid, self._agent.hello.application_gid
-
-    def __enter__(self) -> Self:
-        request = {"fabric": self._spec.as_json(), **self._files.as_request()}
-        if self._limits:
-            request["limits"] = self._limits
-        if self._generation is not None:
-            request["generation"] = self._generation
-        up = self._agent.request("up", Up, request)
-        self.nodes = {node.name: node for node in up.nodes}
-        self.wait_mode = up.wait_mode
-        self.domains = up.domains
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            self.written = self._agent.request("down", Down)
-        except TestbedError:
-            # After a failure the agent may be gone, and the fabric with it. The first error is shown.
-            if error is None:
-                raise
-        finally:
-            for output in self._outputs:
-                shorten(output)
-
-    def start(
-        self,
-        node: str,
-        name: str,
-        argv: Sequence[object],
-        *,
-        cwd: Path,
-        env: Mapping[str, str] | None = None,
-        root: Root | None = None,
-        account: tuple[int, int] | None = None,
-        whole_output: bool = False,
-    ) -> Process:
-        folder = self._logs / node
-        folder.mkdir(parents=True, exist_ok=True)
-        stdout, stderr = folder / f"{name}.out", folder / f"{name}.err"
-        request: dict[str, object] = {
-            "node": node,
-            "name": name,
-            "argv": [str(word) for word in argv],
-            "env": dict(env or {}),
-            "cwd": str(cwd),
-            "stdout": str(stdout),
-            "stderr": str(stderr),
-        }
-        if root is not None:
-            request["root"] = root.as_request()
-        if not whole_output:
-            request["keep"] = KEEP
-        if account is not None:
-            request["account"] = {"uid": account[0], "gid": account[1]}
-        started = self._agent.request("start", Started, request)
-        self._outputs |= {stdout, stderr}
-        return Process(self._agent, started.process, node, name, stdout, stderr)
-
-    def set(self, condition: FabricCondition, at_ns: int | None = None) -> int:
-        """As of every fabric; with `at_ns`, at this instant of the agent's clock."""
-        request = {"condition": condition.as_json(), **_at(at_ns)}
-        return self._agent.request("set", Changed, request).effective_ns
-
-    def measure(self, at_ns: int | None = None) -> int:
-        """As of every fabric; with `at_ns`, at this instant of the agent's clock."""
-        return self._agent.request("measure", Measuring, _at(at_ns)).started_ns
-
-    def read(self) -> Measurement:
-        return self._agent.request("read", Measurement)
-
-    def watch(self, listener: Callable[[Step], None]) -> None:
-        self._agent.watch(listener)
-
-    def now_ns(self) -> int:
-        return time.monotonic_ns()
-
-    def clock_of(self, node: str) -> ClockLine:
-        return SAME_CLOCK
-
-
-def _at(at_ns: int | None) -> dict[str, int]:
-    return {} if at_ns is None else {"at_ns": at_ns}

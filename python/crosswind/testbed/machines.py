@@ -17,7 +17,9 @@ from crosswind.results.measurement.clock import ClockComparison, ClockEstimate, 
 from crosswind.testbed.agent import Agent
 from crosswind.testbed.at_once import at_once
 from crosswind.testbed.errors import TestbedError
-from crosswind.testbed.replies import Bound, Clocks, Reply
+from crosswind.testbed.files import MachineFiles, files_of
+from crosswind.testbed.folders import WorkFolder
+from crosswind.testbed.replies import Bound, Clocks, Hello, Reply
 from crosswind.testbed.transport import Transport
 
 # Exchanges take half a second; on a machine that swaps longer.
@@ -60,11 +62,15 @@ class Machines:
 
     Args:
         places: the machines, the one whose clock counts first.
+        work: the work folder of the run; on every machine it has the same path.
     """
 
-    def __init__(self, places: Sequence[MachineAt]) -> None:
+    def __init__(self, places: Sequence[MachineAt], work: WorkFolder) -> None:
         self.places = list(places)
+        self._work = work
+        self.files: list[MachineFiles] = []
         self.agents: list[Agent] = []
+        self.round_trip_ns = 0  # Of a request to the slowest agent.
         self._generation = 0
         self._ahead_ns = 0  # The first machine's clock minus that of this process.
         self._stack = ExitStack()
@@ -80,6 +86,8 @@ class Machines:
             for agent in self.agents:
                 stack.enter_context(agent)
             self._join()
+            self.round_trip_ns = max(at_once(_round_trip_ns, self.agents))
+            self.files = at_once(lambda agent: files_of(agent, self._work.path), self.agents)
             self._stack = stack.pop_all()
         return self
 
@@ -145,6 +153,16 @@ class Machines:
 
     def _bind(self, domain: int) -> Bound:
         return self.agents[domain].request("bind", Bound, {"address": self.places[domain].address})
+
+
+def _round_trip_ns(agent: Agent) -> int:
+    """Return the shortest of a few round trips of a request."""
+    each = []
+    for _ in range(3):
+        asked_ns = time.monotonic_ns()
+        agent.request("hello", Hello)
+        each.append(time.monotonic_ns() - asked_ns)
+    return min(each)
 
 
 def _compared(now_ns: int, estimate: ClockEstimate) -> ComparedClock:

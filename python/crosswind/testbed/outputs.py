@@ -9,6 +9,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from crosswind.testbed.files import HereFile, ReadFile
+
 # iperf3 with 128 streams prints 27 MB of JSON in ten minutes. Twice that is read as text in half a second.
 HEAD_BYTES = 16 << 20
 TAIL_BYTES = 16 << 20
@@ -31,30 +33,28 @@ class Printed:
     left_out_bytes: int
 
 
-def printed(path: Path) -> Printed:
+def printed(output: Path | ReadFile) -> Printed:
     """Return the content of an output file; of a long one, head and tail.
 
     Raises: OSError: the file cannot be read.
     """
-    with path.open("rb") as file:
-        left_out = path.stat().st_size - HEAD_BYTES - TAIL_BYTES
-        if left_out <= 0:
-            return Printed(file.read(HEAD_BYTES + TAIL_BYTES).decode(errors="replace"), 0)
-        head = file.read(HEAD_BYTES)
-        file.seek(-TAIL_BYTES, 2)
-        tail = file.read(TAIL_BYTES)
+    file = HereFile(output) if isinstance(output, Path) else output
+    size = file.size()
+    left_out = size - HEAD_BYTES - TAIL_BYTES
+    if left_out <= 0:
+        return Printed(file.read(0, HEAD_BYTES + TAIL_BYTES).decode(errors="replace"), 0)
+    head, tail = file.read(0, HEAD_BYTES), file.read(size - TAIL_BYTES, TAIL_BYTES)
     return Printed((head + _note(left_out) + tail).decode(errors="replace"), left_out)
 
 
-def last_words(path: Path) -> str:
+def last_words(output: Path | ReadFile) -> str:
     """Return the last lines of an output file as one line, for an error message; empty without any.
 
     Raises: OSError: the file cannot be read.
     """
-    with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - _LAST_BYTES))
-        lines = file.read(_LAST_BYTES).decode(errors="replace").strip().splitlines()
-    return " | ".join(lines[-_LAST_LINES:])
+    file = HereFile(output) if isinstance(output, Path) else output
+    lines = file.read(max(0, file.size() - _LAST_BYTES), _LAST_BYTES)
+    return " | ".join(lines.decode(errors="replace").strip().splitlines()[-_LAST_LINES:])
 
 
 def shorten(path: Path) -> None:

@@ -86,6 +86,19 @@ class Measuring(Reply):
     started_ns: int
 
 
+class FolderMade(Reply):
+    """The folder of a run on a machine; where it was there already, the machine has the caller's files."""
+
+    made: bool
+
+
+class PieceRead(Reply):
+    """A piece of a file, in base64, and the file's size; None where there is no such file."""
+
+    bytes: str
+    size_bytes: int | None
+
+
 class Down(Reply):
     """The files of a fabric that was taken down; None where there was none."""
 

@@ -14,8 +14,10 @@ from crosswind.spec.resolved import RequestedLimits
 from crosswind.testbed.agent import Agent
 from crosswind.testbed.cluster import ClusterFabric
 from crosswind.testbed.errors import AgentDied, FabricFault
-from crosswind.testbed.fabric import Fabric, FabricFiles, RunningFabric
+from crosswind.testbed.fabric import Fabric, FabricFiles
+from crosswind.testbed.folders import WorkFolder
 from crosswind.testbed.machines import MachineAt, Machines
+from crosswind.testbed.running import RunningFabric
 
 
 class RunningTestbed(ABC):
@@ -27,11 +29,17 @@ class RunningTestbed(ABC):
     def fabric(
         self,
         spec: FabricSpec,
+        work: WorkFolder,
         logs: Path,
         files: FabricFiles | None = None,
         limits: Mapping[str, RequestedLimits] | None = None,
     ) -> AbstractContextManager[Fabric]:
-        """Bring a fabric up while the block runs; arguments as of `RunningFabric`."""
+        """Bring a fabric up while the block runs.
+
+        Args:
+            work: the work folder of the run; always the same.
+            spec, logs, files, limits: as of `RunningFabric`.
+        """
 
     def __enter__(self) -> Self:
         return self
@@ -49,6 +57,7 @@ class ThisMachine(RunningTestbed):
     def fabric(
         self,
         spec: FabricSpec,
+        work: WorkFolder,
         logs: Path,
         files: FabricFiles | None = None,
         limits: Mapping[str, RequestedLimits] | None = None,
@@ -74,12 +83,13 @@ class SeveralMachines(RunningTestbed):
     def fabric(
         self,
         spec: FabricSpec,
+        work: WorkFolder,
         logs: Path,
         files: FabricFiles | None = None,
         limits: Mapping[str, RequestedLimits] | None = None,
     ) -> Iterator[Fabric]:
         if self._machines is None:
-            self._machines = Machines(self._places).__enter__()
+            self._machines = Machines(self._places, work).__enter__()
         try:
             divided = spec.with_changes(domains=self._domains)
             with ClusterFabric(self._machines, divided, logs, limits) as fabric:

@@ -20,6 +20,10 @@ class Transport(Protocol):
         """What messages call the agent: `agent`, or `agent on NAME`."""
 
     @property
+    def is_here(self) -> bool:
+        """Whether that machine is this one, with the same files."""
+
+    @property
     def lease_s(self) -> int:
         """After how many seconds without a request the agent undoes everything."""
 
@@ -44,6 +48,7 @@ class LocalChild:
 
     title: str = "agent"
     lease_s: int = LEASE_S
+    is_here: bool = True
 
     def start(self) -> subprocess.Popen[bytes]:
         # In a separate session, Ctrl-C in the terminal does not reach the agent before it reaches this

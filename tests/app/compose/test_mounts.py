@@ -16,9 +16,9 @@ from crosswind.app.compose.mount import Mount
 from crosswind.app.compose.mounts import MountMaker, size_of, too_large
 from crosswind.app.compose.readiness import await_service, listening_look, may_restart
 from crosswind.app.compose.service import Service
+from crosswind.testbed import Process, RunningFabric
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError
-from crosswind.testbed.fabric import Process, RunningFabric
 from crosswind.testbed.replies import Node
 
 

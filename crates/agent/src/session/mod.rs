@@ -5,6 +5,7 @@
 
 mod application;
 mod fabric;
+mod files;
 mod machines;
 mod usage;
 
@@ -25,6 +26,7 @@ use crate::account::Account;
 use crate::cgroup::Groups;
 use crate::channel::FromInit;
 use crate::failure::{Failure, Kind};
+use crate::folder::RunFolder;
 use crate::inbox::{Event, Inbox};
 use crate::init::Usage;
 use crate::isolation;
@@ -32,6 +34,7 @@ use crate::launch::Launcher;
 use crate::node::Node;
 use crate::process::{Exit, Processes};
 use crate::protocol::{self, Action, Writer};
+pub use files::Put;
 use machines::{check_instant, Machines};
 
 /// Serves requests on the standard streams until the caller, a signal or the lease ends it.
@@ -81,6 +84,8 @@ struct Session {
     emulator: Option<Emulator>,
     machines: Machines,
     processes: Processes,
+    /// The files of the run on this machine; they go with the session.
+    folder: Option<RunFolder>,
 }
 
 /// How long the caller may send no request.
@@ -128,6 +133,7 @@ impl Session {
             emulator: None,
             machines,
             processes: Processes::default(),
+            folder: None,
         })
     }
 
@@ -182,6 +188,11 @@ impl Session {
             Action::Watch {} => self.watch(),
             Action::Lease { seconds } => self.take_lease(seconds),
             Action::Down {} => Ok(self.down()),
+            Action::Folder { path } => self.open_folder(&path),
+            Action::Make { path, owner } => self.make_folder(&path, owner),
+            Action::Clear { path } => self.clear(&path),
+            Action::Put(put) => self.put(put),
+            Action::Get { path, offset, length } => self.get(&path, offset, length),
         }
     }
 

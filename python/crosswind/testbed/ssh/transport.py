@@ -44,6 +44,7 @@ class SshTransport:
     host: str
     options: tuple[str, ...] = ()
     lease_s: int = LEASE_S
+    is_here: bool = False
 
     @property
     def title(self) -> str:

@@ -1,0 +1,253 @@
+"""Files of a machine: of this one, or of another, where the agent reads and writes them (contracts.md, 2).
+
+An application writes its files here, in the work folder of the run. On another machine the same folder has
+the same path: before a process starts there, what is new here is copied there, and what the process writes is
+read from there.
+"""
+
+from __future__ import annotations
+
+import base64
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, Protocol
+
+from crosswind.testbed.agent import Agent
+from crosswind.testbed.binaries import LOAD, find_binary
+from crosswind.testbed.replies import FolderMade, PieceRead, Reply
+
+# As the agent has it.
+PIECE_BYTES = 1 << 20
+
+Owner = Literal["agent", "application"]
+
+
+class ReadFile(Protocol):
+    """A file that can be read in pieces."""
+
+    def size(self) -> int:
+        """Return its size in bytes.
+
+        Raises: OSError: there is no such file.
+        """
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Return a part of it, shorter where it ends.
+
+        Raises: OSError: it cannot be read.
+        """
+
+
+class HereFile:
+    """A file of this machine."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def size(self) -> int:
+        return self._path.stat().st_size
+
+    def read(self, offset: int, length: int) -> bytes:
+        with self._path.open("rb") as file:
+            file.seek(offset)
+            return file.read(length)
+
+
+class ThereFile:
+    """A file of another machine, in the folder of the run."""
+
+    def __init__(self, agent: Agent, path: Path) -> None:
+        self._agent = agent
+        self._path = path
+
+    def size(self) -> int:
+        return self._piece(0, 0)[1]
+
+    def read(self, offset: int, length: int) -> bytes:
+        return b"".join(self._pieces(offset, length))
+
+    def copy_to(self, here: Path, hole: tuple[int, int] | None = None) -> None:
+        """Copy it to a file of this machine.
+
+        Args:
+            hole: begin and end of what is left out; the file here has a hole of the same length.
+        """
+        size = self.size()
+        begin, end = hole or (size, size)
+        with here.open("wb") as file:
+            for offset, length in ((0, min(begin, size)), (end, size - end)):
+                file.seek(offset)
+                for piece in self._pieces(offset, length):
+                    file.write(piece)
+            file.truncate(size)
+
+    def _pieces(self, offset: int, length: int) -> Iterator[bytes]:
+        while length > 0:
+            piece, _ = self._piece(offset, min(length, PIECE_BYTES))
+            if not piece:
+                return
+            yield piece
+            offset, length = offset + len(piece), length - len(piece)
+
+    def _piece(self, offset: int, length: int) -> tuple[bytes, int]:
+        fields = {"path": str(self._path), "offset": offset, "length": length}
+        found = self._agent.request("get", PieceRead, fields)
+        if found.size_bytes is None:
+            raise FileNotFoundError(f"{self._path}: not on the machine of {self._agent.title}")
+        return base64.b64decode(found.bytes), found.size_bytes
+
+
+class MachineFiles(Protocol):
+    """What a fabric does with the files of one machine."""
+
+    def output(self, here: Path) -> tuple[Path, ReadFile]:
+        """Return where the machine writes an output that belongs at `here`, and the file for reading it."""
+
+    def word(self, word: str) -> str:
+        """Return a word of a command line as the machine needs it."""
+
+    def fresh(self, folder: Path) -> None:
+        """Make the folder empty that has just been made here."""
+
+    def send(self) -> None:
+        """Copy there what is new here; a process that needs it starts next."""
+
+    def bring(self, path: Path) -> None:
+        """Copy here what a process has written there, to the same path.
+
+        Raises: FileNotFoundError: there is no such file.
+        """
+
+    def bring_output(self, here: Path, head_bytes: int, tail_bytes: int) -> None:
+        """Copy an output here, when its process has ended; of a long one, head and tail around a hole."""
+
+
+class HereFiles:
+    """Files of this machine, or of one that has the same file system: there is nothing to copy."""
+
+    def output(self, here: Path) -> tuple[Path, ReadFile]:
+        here.parent.mkdir(parents=True, exist_ok=True)
+        return here, HereFile(here)
+
+    def word(self, word: str) -> str:
+        return word
+
+    def fresh(self, folder: Path) -> None:
+        return
+
+    def send(self) -> None:
+        return
+
+    def bring(self, path: Path) -> None:
+        return
+
+    def bring_output(self, here: Path, head_bytes: int, tail_bytes: int) -> None:
+        return
+
+
+class ThereFiles:
+    """Files of another machine.
+
+    Args:
+        folder: the work folder of the run, here and there.
+    """
+
+    def __init__(self, agent: Agent, folder: Path) -> None:
+        self._agent = agent
+        self._folder = folder
+        # Processes may be started from several threads.
+        self._lock = threading.Lock()
+        self._fresh: Path | None = None
+        self._sent: dict[Path, tuple[int, int]] = {}  # Modification and size of what is there.
+        self._outputs: dict[Path, ThereFile] = {}
+        self._load: Path | None = None
+
+    def output(self, here: Path) -> tuple[Path, ReadFile]:
+        with self._lock:
+            # A folder for each, because processes on different nodes may have the same name.
+            there = self._folder / "logs" / str(len(self._outputs)) / here.name
+            found = self._outputs[here] = ThereFile(self._agent, there)
+            self._make(there.parent, "agent")
+        return there, found
+
+    def word(self, word: str) -> str:
+        """Return where Crosswind's load generator is there; other programs are where they are here."""
+        here = find_binary(LOAD)
+        if word != str(here):
+            return word
+        with self._lock:
+            if self._load is None:
+                there = self._folder / "programs" / LOAD
+                self._put(here, there, "agent", 0o755)
+                self._load = there
+        return str(self._load)
+
+    def fresh(self, folder: Path) -> None:
+        with self._lock:
+            self._sent.clear()
+            self._outputs.clear()
+            for stale in (folder, self._folder / "logs"):
+                self._agent.request("clear", Reply, {"path": str(stale)})
+            self._make(folder, "application")
+            self._fresh = folder
+
+    def send(self) -> None:
+        with self._lock:
+            paths = [] if self._fresh is None else sorted(self._fresh.rglob("*"))
+            for path in paths:
+                if path.is_symlink():
+                    continue
+                if path.is_dir() and path not in self._sent:
+                    self._make(path, "application")
+                    self._sent[path] = (0, 0)
+                elif path.is_file() and self._sent.get(path) != _state(path):
+                    self._put(path, path, "application", path.stat().st_mode & 0o777)
+                    self._sent[path] = _state(path)
+
+    def bring(self, path: Path) -> None:
+        ThereFile(self._agent, path).copy_to(path)
+        with self._lock:
+            self._sent[path] = _state(path)
+
+    def bring_output(self, here: Path, head_bytes: int, tail_bytes: int) -> None:
+        output = self._outputs[here]
+        here.parent.mkdir(parents=True, exist_ok=True)
+        output.copy_to(here, (head_bytes, max(head_bytes, output.size() - tail_bytes)))
+
+    def _make(self, folder: Path, owner: Owner) -> None:
+        self._agent.request("make", Reply, {"path": str(folder), "for": owner})
+
+    def _put(self, here: Path, there: Path, owner: Owner, mode: int) -> None:
+        with here.open("rb") as file:
+            offset, piece = 0, file.read(PIECE_BYTES)
+            while True:
+                following = file.read(PIECE_BYTES)
+                fields = {
+                    "path": str(there),
+                    "for": owner,
+                    "offset": offset,
+                    "bytes": base64.b64encode(piece).decode(),
+                    "mode": mode,
+                    "last": not following,
+                }
+                self._agent.request("put", Reply, fields)
+                if not following:
+                    return
+                offset, piece = offset + len(piece), following
+
+
+def files_of(agent: Agent, folder: Path) -> MachineFiles:
+    """Return the files of an agent's machine, where the run has `folder` as its work folder.
+
+    Raises: AgentRefused: the folder cannot be made there.
+    """
+    if agent.is_here:
+        return HereFiles()
+    made = agent.request("folder", FolderMade, {"path": str(folder)}).made
+    return ThereFiles(agent, folder) if made else HereFiles()
+
+
+def _state(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_mtime_ns, status.st_size

@@ -1,0 +1,158 @@
+"""A fabric of one agent: all of a network on this machine, or a machine's part of it."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from crosswind.results import Measurement
+from crosswind.results.measurement import SAME_CLOCK, ClockLine
+from crosswind.spec import FabricCondition, FabricSpec
+from crosswind.spec.resolved import RequestedLimits
+from crosswind.stream import Step
+from crosswind.testbed.agent import Agent
+from crosswind.testbed.errors import TestbedError
+from crosswind.testbed.fabric import Fabric, FabricFiles, Process, Root
+from crosswind.testbed.files import HereFiles, MachineFiles
+from crosswind.testbed.folders import WorkFolder
+from crosswind.testbed.outputs import HEAD_BYTES, KEEP, TAIL_BYTES, shorten
+from crosswind.testbed.replies import Changed, Down, Measuring, Started, Up
+
+
+class RunningFabric(Fabric):
+    """A fabric of one agent; entering the block brings it up, leaving it takes it down.
+
+    Args:
+        agent: the agent that makes them; one fabric at a time.
+        spec: the fabric of docs/reference/contracts.md, section 1.
+        logs: folder for the outputs of processes, as `<node>/<process>.{out,err}`.
+        files: the files that are written while it is up.
+        limits: of nodes that have some.
+        generation: which of the fabrics this is that several agents have brought up together, from 1; None
+            where the agent is alone.
+        machine_files: of the agent's machine; this machine's when absent.
+    """
+
+    def __init__(
+        self,
+        agent: Agent,
+        spec: FabricSpec,
+        logs: Path,
+        files: FabricFiles | None = None,
+        limits: Mapping[str, RequestedLimits] | None = None,
+        generation: int | None = None,
+        machine_files: MachineFiles | None = None,
+    ) -> None:
+        super().__init__()
+        self._agent = agent
+        self._spec = spec
+        self._logs = logs
+        self._files = files or FabricFiles()
+        self._limits = dict(limits or {})
+        self._generation = generation
+        self._machine_files = machine_files or HereFiles()
+        self._outputs: set[Path] = set()
+
+    @property
+    def application_account(self) -> tuple[int, int]:
+        return self._agent.hello.application_uid, self._agent.hello.application_gid
+
+    def __enter__(self) -> Self:
+        request = {"fabric": self._spec.as_json(), **self._files.as_request()}
+        if self._limits:
+            request["limits"] = self._limits
+        if self._generation is not None:
+            request["generation"] = self._generation
+        up = self._agent.request("up", Up, request)
+        self.nodes = {node.name: node for node in up.nodes}
+        self.wait_mode = up.wait_mode
+        self.domains = up.domains
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.written = self._agent.request("down", Down)
+        except TestbedError:
+            # After a failure the agent may be gone, and the fabric with it. The first error is shown.
+            if error is None:
+                raise
+        finally:
+            self._bring_outputs()
+
+    def _bring_outputs(self) -> None:
+        for output in self._outputs:
+            # After a failure the agent may be gone, and its outputs with it.
+            with suppress(TestbedError, FileNotFoundError):
+                self._machine_files.bring_output(output, HEAD_BYTES, TAIL_BYTES)
+            with suppress(FileNotFoundError):
+                shorten(output)
+
+    def start(
+        self,
+        node: str,
+        name: str,
+        argv: Sequence[object],
+        *,
+        cwd: Path,
+        env: Mapping[str, str] | None = None,
+        root: Root | None = None,
+        account: tuple[int, int] | None = None,
+        whole_output: bool = False,
+    ) -> Process:
+        folder, files = self._logs / node, self._machine_files
+        stdout, stderr = folder / f"{name}.out", folder / f"{name}.err"
+        (stdout_there, printed), (stderr_there, complained) = files.output(stdout), files.output(stderr)
+        files.send()
+        request: dict[str, object] = {
+            "node": node,
+            "name": name,
+            "argv": [files.word(str(word)) for word in argv],
+            "env": dict(env or {}),
+            "cwd": str(cwd),
+            "stdout": str(stdout_there),
+            "stderr": str(stderr_there),
+        }
+        if root is not None:
+            request["root"] = root.as_request()
+        if not whole_output:
+            request["keep"] = KEEP
+        if account is not None:
+            request["account"] = {"uid": account[0], "gid": account[1]}
+        started = self._agent.request("start", Started, request)
+        self._outputs |= {stdout, stderr}
+        outputs = (printed, complained)
+        return Process(self._agent, started.process, node, name, stdout, stderr, files, outputs)
+
+    def fresh(self, work: WorkFolder, name: str) -> Path:
+        folder = work.fresh(name, *self.application_account)
+        self._machine_files.fresh(folder)
+        return folder
+
+    def set(self, condition: FabricCondition, at_ns: int | None = None) -> int:
+        """As of every fabric; with `at_ns`, at this instant of the agent's clock."""
+        request = {"condition": condition.as_json(), **_at(at_ns)}
+        return self._agent.request("set", Changed, request).effective_ns
+
+    def measure(self, at_ns: int | None = None) -> int:
+        """As of every fabric; with `at_ns`, at this instant of the agent's clock."""
+        return self._agent.request("measure", Measuring, _at(at_ns)).started_ns
+
+    def read(self) -> Measurement:
+        return self._agent.request("read", Measurement)
+
+    def watch(self, listener: Callable[[Step], None]) -> None:
+        self._agent.watch(listener)
+
+    def now_ns(self) -> int:
+        return time.monotonic_ns()
+
+    def clock_of(self, node: str) -> ClockLine:
+        return SAME_CLOCK
+
+
+def _at(at_ns: int | None) -> dict[str, int]:
+    return {} if at_ns is None else {"at_ns": at_ns}

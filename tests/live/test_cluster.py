@@ -1,0 +1,203 @@
+"""Several agents carry one network: a run of requests and responses, and what happens when one is lost.
+
+The agents are children of this process, each with namespaces of its own, and exchange datagrams over the
+loopback interface. They have the same clock, so what is estimated of it can be compared with 0.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pytest
+
+from crosswind.results import Measurement
+from crosswind.runner import runs
+from crosswind.spec import load_experiment, resolve
+from crosswind.spec.fabric import fabric_of
+from crosswind.stream import Event, Step, Stream
+from crosswind.testbed import MachineAt, SeveralMachines, Testbed, TestbedError, ThisMachine, WorkFolder
+from crosswind.testbed.transport import LocalChild
+
+if TYPE_CHECKING:
+    from conftest import Live
+
+ZONES = ("left", "right", "far")
+NODES = {"server": "left", "client": "right", "idle": "far"}
+BETWEEN_MS = 5
+# A round trip crosses the link between the zones and the links of two hosts, each way.
+ROUND_TRIP_NS = 2 * (BETWEEN_MS * 1_000_000 + 2 * 100_000)
+# The same clock, by its estimate; a busy machine takes as long to answer.
+SAME_NS = 500_000
+
+
+def experiment(folder: Path) -> Path:
+    delay = {zone: {other: f"{BETWEEN_MS}ms" for other in ZONES if other != zone} for zone in ZONES}
+    path = folder / "live.yaml"
+    path.write_text(
+        f"""
+name: live
+topology:
+  zones: {{delay: {delay}}}
+  uplink: {{rate: 100Mbit/s, delay: 100us, buffer: 64KiB}}
+  nodes: {NODES}
+  wait: sleep
+conditions:
+  - none
+  - slow: {{link: [{{delay: {{time: 5ms}}}}]}}
+application: {{rpc: {{duration: 1s, warm_up: 500ms}}}}
+trials: {{repeat: 1, rest: 0s, seed: 7, limits: {{void: accept}}}}
+"""
+    )
+    return path
+
+
+def several(count: int) -> SeveralMachines:
+    """Return `count` machines, of which the last has the zones that are left."""
+    places = [
+        MachineAt(name, LocalChild(f"agent on {name}"), "127.0.0.1")
+        for name in (f"m{number}" for number in range(count))
+    ]
+    domains = [[zone] for zone in ZONES[: count - 1]] + [list(ZONES[count - 1 :])]
+    return SeveralMachines(places, domains)
+
+
+@pytest.fixture
+def own_programs(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CROSSWIND_AGENT", "CROSSWIND_LOAD", "CROSSWIND_WORK_DIR"):
+        monkeypatch.setenv(name, live.env[name])
+
+
+@pytest.fixture
+def measured(
+    live: Live, own_programs: None, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[Testbed], Path]]:
+    """Return a function that runs the experiment on machines; it returns the run's folder."""
+
+    def run(testbed: Testbed) -> Path:
+        monkeypatch.setattr(runs, "testbed_of", lambda _: testbed)
+        path = experiment(live.folder)
+        runs.run(
+            resolve(load_experiment(path)),
+            path.read_text(),
+            live.folder,
+            live.results,
+            Stream[Event](),
+            report=lambda _: None,
+        )
+        return live.run_folder
+
+    yield run
+    live.await_no_process()
+
+
+def rows(folder: Path, select: str) -> list[tuple[Any, ...]]:
+    named = select.replace("TRIALS", f"'{folder}/trials.parquet'")
+    return duckdb.sql(named.replace("METRICS", f"'{folder}/metrics.parquet'")).fetchall()
+
+
+def medians(folder: Path) -> dict[str, float]:
+    failed = rows(folder, "SELECT condition, reason FROM TRIALS WHERE status != 'done'")
+    assert not failed
+    select = (
+        "SELECT condition, value FROM METRICS JOIN TRIALS USING (trial) "
+        "WHERE metric = 'latency' AND statistic = 'p50'"
+    )
+    return dict(rows(folder, select))
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_round_trip_between_machines_takes_as_long_as_on_one(
+    measured: Callable[[Testbed], Path], count: int
+) -> None:
+    alone = medians(measured(ThisMachine()))
+    folder = measured(several(count))
+    together = medians(folder)
+    print(f"{count} machines: {together}, one: {alone}")
+    for condition, added_ns in (("none", 0), ("slow", 4 * 5_000_000)):
+        assert ROUND_TRIP_NS + added_ns <= together[condition]
+        # What a host and the emulator add; a machine of two cores has as many emulators as agents.
+        assert together[condition] - alone[condition] < 500_000
+    for (trial,) in rows(folder, "SELECT trial FROM TRIALS"):
+        stored = Measurement.model_validate_json((folder / "monitors" / f"{trial}.json").read_bytes())
+        check(stored, count)
+        within(folder, trial, stored)
+        [printed] = (folder / "logs" / trial / "server").glob("*.out")
+        assert "listening" in printed.read_text()
+
+
+def check(stored: Measurement, count: int) -> None:
+    assert stored.conservation.holds
+    assert stored.conservation.entered.real > 100
+    assert [machine.machine for machine in stored.machines] == [f"m{number}" for number in range(count)]
+    started_ns = stored.window.started_ns
+    for machine in stored.machines:
+        assert abs(machine.started_ns - started_ns) < SAME_NS
+        assert abs(machine.clock.there(started_ns) - started_ns) < SAME_NS
+        for _, peer in machine.peers(stored.machines):
+            assert peer.received_datagrams > 0
+            assert peer.lost_datagrams == peer.duplicate_datagrams == peer.refused_records == 0
+    assert {node.node for node in stored.nodes} == set(NODES)
+
+
+def within(folder: Path, trial: str, stored: Measurement) -> None:
+    """Check that operations and the window are on one clock: both begin and end at about the same instants.
+
+    A busy machine may take a fraction of a second to open the window.
+    """
+    samples = folder / "samples" / f"{trial}.parquet"
+    select = f"SELECT min(started_ns), max(finished_ns) FROM '{samples}' WHERE measured"
+    [(first, last)] = duckdb.sql(select).fetchall()
+    assert abs(first - stored.window.started_ns) < 500_000_000
+    assert last <= stored.window.ended_ns
+
+
+@pytest.mark.usefixtures("own_programs")
+def test_a_lost_agent_ends_the_wait_for_a_process_elsewhere_and_names_its_machine(live: Live) -> None:
+    spec = fabric_of(resolve(load_experiment(experiment(live.folder))), "none")
+    logs = live.folder / "logs"
+
+    def lose(testbed: SeveralMachines, work: WorkFolder) -> None:
+        with testbed.fabric(spec, work, logs) as fabric:
+            assert testbed._machines is not None
+            lost = testbed._machines.agents[1].pid
+            sleep = fabric.start("server", "sleep", ["sleep", "60"], cwd=Path("/"))
+            threading.Timer(0.5, os.kill, (lost, signal.SIGKILL)).start()
+            sleep.wait(30)
+
+    with WorkFolder() as work, several(2) as testbed:
+        with pytest.raises(TestbedError, match=r"^agent on m1: ended while in use \(killed by signal 9\)"):
+            lose(testbed, work)
+        # The next fabric has new agents.
+        with testbed.fabric(spec, work, logs) as fabric:
+            assert set(fabric.nodes) == set(NODES)
+
+
+@pytest.mark.usefixtures("own_programs")
+def test_a_change_of_condition_and_steps_of_all_machines_are_at_one_instant(live: Live) -> None:
+    resolved = resolve(load_experiment(experiment(live.folder)))
+    spec, slow = fabric_of(resolved, "none"), fabric_of(resolved, "slow").condition
+    found: list[Step] = []
+    with (
+        WorkFolder() as work,
+        several(2) as testbed,
+        testbed.fabric(spec, work, live.folder / "logs") as fabric,
+    ):
+        fabric.measure()
+        fabric.watch(found.append)
+        effective_ns = fabric.set(slow)
+        fabric.start("client", "ping", ["ping", "-c", "3", "server"], cwd=Path("/")).wait(20)
+        measurement = fabric.read()
+    assert abs(measurement.changes[-1].at_ns - effective_ns) < SAME_NS
+    changed = {step.domain: change.at_ns for step in found for change in step.changes if change.by == "set"}
+    assert set(changed) == {0, 1}
+    assert abs(changed[0] - changed[1]) < SAME_NS
+    steps: list[set[int]] = [{step.at_ns for step in found if step.domain == domain} for domain in (0, 1)]
+    assert len(steps[0] & steps[1]) >= len(steps[0]) - 2
+    began = {step.window_started_ns for step in found}
+    assert all(abs(at_ns - measurement.window.started_ns) < SAME_NS for at_ns in began)
