@@ -21,7 +21,14 @@ from crosswind.runner import runs
 from crosswind.spec import load_experiment, resolve
 from crosswind.spec.fabric import fabric_of
 from crosswind.stream import Event, Step, Stream
-from crosswind.testbed import MachineAt, SeveralMachines, Testbed, TestbedError, ThisMachine, WorkFolder
+from crosswind.testbed import (
+    MachineAt,
+    RunningTestbed,
+    SeveralMachines,
+    TestbedError,
+    ThisMachine,
+    WorkFolder,
+)
 from crosswind.testbed.transport import LocalChild
 
 if TYPE_CHECKING:
@@ -76,10 +83,10 @@ def own_programs(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def measured(
     live: Live, own_programs: None, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[[Testbed], Path]]:
+) -> Iterator[Callable[[RunningTestbed], Path]]:
     """Return a function that runs the experiment on machines; it returns the run's folder."""
 
-    def run(testbed: Testbed) -> Path:
+    def run(testbed: RunningTestbed) -> Path:
         monkeypatch.setattr(runs, "testbed_of", lambda _: testbed)
         path = experiment(live.folder)
         runs.run(
@@ -113,7 +120,7 @@ def medians(folder: Path) -> dict[str, float]:
 
 @pytest.mark.parametrize("count", [2, 3])
 def test_a_round_trip_between_machines_takes_as_long_as_on_one(
-    measured: Callable[[Testbed], Path], count: int
+    measured: Callable[[RunningTestbed], Path], count: int
 ) -> None:
     alone = medians(measured(ThisMachine()))
     folder = measured(several(count))
