@@ -51,6 +51,7 @@ def _machines(testbed: Path | None, experiment: str | None, as_json: bool) -> Ex
     from crosswind.doctor.machines import look_at_machines, needs_of, print_machines
     from crosswind.spec import find_experiment, load_experiment, resolve
     from crosswind.spec.testbed_file import load_testbed, on_testbed
+    from crosswind.testbed.ssh import note_on_programs
 
     if experiment is None:
         assert testbed is not None
@@ -70,4 +71,6 @@ def _machines(testbed: Path | None, experiment: str | None, as_json: bool) -> Ex
         print_json([each.as_dict() for each in found])
     else:
         print_machines(found, console())
+        if (note := note_on_programs()) is not None:
+            click.echo(f"note: {note}")
     return Exit.DONE if all(each.ready for each in found) else Exit.PREFLIGHT

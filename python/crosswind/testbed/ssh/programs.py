@@ -34,6 +34,17 @@ class AgentProgram:
         return cls(path, hashlib.sha256(content).hexdigest(), len(content), static)
 
 
+def note_on_programs() -> str | None:
+    """Return what to know about the agents that are copied; None where each runs on any Linux."""
+    own = [processor for processor, program in agent_programs().items() if not program.static]
+    if not own:
+        return None
+    return (
+        f"the agent for {', '.join(own)} is this machine's own, which does not start where the C library is "
+        "older; `make agents` builds one that runs on any Linux, and released wheels have it"
+    )
+
+
 def agent_programs() -> dict[str, AgentProgram]:
     """Return the agents that this installation can copy, by `uname -m`.
 
