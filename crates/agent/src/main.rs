@@ -2,9 +2,10 @@
 //!
 //! Without arguments it serves requests, JSON lines on its standard streams (docs/reference/contracts.md, section 2).
 //! It builds nodes, runs the emulator between them and processes in them. It undoes everything when its input ends, on
-//! SIGTERM, SIGINT or SIGHUP, or when its lease runs out. It opens no listening socket and makes nothing that has a
-//! name in the host's namespaces, so even `kill -9` leaves nothing behind. The exception are control groups of nodes
-//! with limits, which `cgroup::sweep` removes.
+//! SIGTERM, SIGINT or SIGHUP, or when its lease runs out. It is controlled over these streams alone; only for packets of
+//! other machines does it open a socket, on request. It makes nothing that has a name in the host's namespaces, so even
+//! `kill -9` leaves nothing behind. The exceptions are control groups of nodes with limits, which `cgroup::sweep`
+//! removes, and the folder of a run on another machine, which the next agent there removes (`folder`).
 //!
 //! `crosswind-agent enter PID -- CMD ...` runs a command in a node. `crosswind-agent sweep` removes the control groups
 //! of agents that were killed.

@@ -42,8 +42,8 @@ def one_ways(measurement: Measurement) -> list[OneWay]:
 def void_reasons(measurement: Measurement) -> Iterator[str]:
     """Yield why the network between the machines was not as transparent as it must be.
 
-    Nothing is sent again there, so a lost datagram is a lost packet. One that is overtaken lets the other
-    decide first what it finds in the queues of the declared network.
+    Nothing is sent again there, so a lost datagram is a lost packet. One that is overtaken is waited for, and
+    so is everything behind it.
     """
     for way in one_ways(measurement):
         between = f"from {way.source} to {way.target}"

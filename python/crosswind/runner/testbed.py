@@ -5,5 +5,5 @@ from crosswind.testbed import RunningTestbed, ThisMachine
 
 
 def testbed_of(resolved: Resolved) -> RunningTestbed:
-    """Return the machine, or machines, of an experiment."""
+    """Return this machine: `preflight` refuses an experiment that names others."""
     return ThisMachine()

@@ -35,8 +35,10 @@ class CautionKind(Enum):
     )
     TRIALS_VOID = (
         "serious",
-        "The emulation did not match the condition, so these trials are left out of every number.",
-        "If it recurs, stop other work on the machine, use more CPUs, or lower the rates (`scale`).",
+        "The emulation did not match the condition, or somebody moved the network by hand. These trials are "
+        "left out of every number.",
+        "The trial tables give the reasons. If the machine was the reason and it recurs, stop other work on "
+        "it, use more CPUs, or lower the rates (`scale`).",
     )
     TRIALS_MISSING = (
         "serious",
