@@ -126,7 +126,7 @@ lint-ruff-format: .venv/.tools
 	$(BIN)/ruff format --check .
 
 lint-mypy: .venv/.tools
-	$(BIN)/mypy python
+	$(BIN)/mypy python bench docs fuzz release
 
 lint-layers: .venv/.tools
 	PYTHONPATH=python $(BIN)/lint-imports --no-cache

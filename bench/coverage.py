@@ -73,7 +73,7 @@ def coverage(rounds: int) -> Iterator[Figure]:
     """Yield how often each result is right, in per cent of the series."""
     for p, truth, sizes in ((0.5, 1.0, (10, 20, 50)), (0.9, P90, (50, 100))):
         for n in sizes:
-            exact = quantile_interval(in_order(np.arange(n)), p)
+            exact = quantile_interval(in_order(np.arange(n, dtype=np.float64)), p)
             assert isinstance(exact, Interval)
             yield _shares(
                 f"the interval of P{100 * p:.0f} over {n} lognormal trials holds the truth",

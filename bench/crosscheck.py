@@ -71,11 +71,10 @@ def crosscheck(rounds: int) -> Iterator[Figure | Skipped]:
         return
     for set_up in SET_UPS:
         ours, theirs = _measured(set_up, rounds)
-        for name, of in (
-            ("rate", lambda reported: reported.rate_per_s),
-            ("median latency", lambda reported: reported.median_us),
+        for name, mine, other in (
+            ("rate", [each.rate_per_s for each in ours], [each.rate_per_s for each in theirs]),
+            ("median latency", [each.median_us for each in ours], [each.median_us for each in theirs]),
         ):
-            mine, other = [of(reported) for reported in ours], [of(reported) for reported in theirs]
             yield figure(
                 f"Redis {set_up.name}, {name}: crosswind-load to go-ycsb",
                 "ratio",
@@ -104,7 +103,8 @@ def _measured(set_up: SetUp, rounds: int) -> tuple[list[Reported], list[Reported
     """Run both in turns; return the figures of each, round by round."""
     store, spec = Redis(RECORDS), plain_fabric((PRIMARY, CLIENT), delay_ns=set_up.delay_ns)
     shuffle = random.Random(1)
-    ours, theirs = [], []
+    ours: list[Reported] = []
+    theirs: list[Reported] = []
     with WorkFolder() as work, tempfile.TemporaryDirectory() as logs:
         if not store.is_prepared((PRIMARY, CLIENT)):
             with Agent() as agent, RunningFabric(agent, spec, Path(logs)) as fabric:

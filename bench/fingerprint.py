@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 
-from pydantic import JsonValue
-
 from bench.figures import Figure, figure
 from bench.fitted import fitted_places
 from crosswind.analysis.network.comparison import compare_fingerprints
-from crosswind.analysis.network.document import text_of
+from crosswind.analysis.network.document import SCHEMA, FingerprintDocument, text_of
+from crosswind.analysis.network.token_bucket import TokenBucket
 from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.fingerprint.bucket.published_detector import reported_at
-from crosswind.fingerprint.bucket.token_bucket import TokenBucket, identify
-from crosswind.fingerprint.fingerprint import bucket_parts
+from crosswind.fingerprint.bucket.token_bucket import identify
+from crosswind.fingerprint.fingerprint import bucket_part, samples_of
 from crosswind.fingerprint.fit.fitted import NoFit
 from crosswind.fingerprint.measure.duty_cycle import duty_cycle
 from crosswind.fingerprint.measure.own_ends import own_fabric
@@ -111,9 +110,14 @@ class Measured:
     found: TokenBucket
 
     @property
-    def document(self) -> dict[str, JsonValue]:
-        """The part of a fingerprint about the bucket."""
-        return bucket_parts(self.offered_bps, self.found, self.trace)
+    def document(self) -> FingerprintDocument:
+        """A fingerprint of the bucket alone."""
+        return FingerprintDocument(
+            schema_version=SCHEMA,
+            between=("n0", "n1"),
+            token_bucket=bucket_part(self.offered_bps, self.found),
+            trace=samples_of(self.trace),
+        )
 
     @property
     def parameters(self) -> dict[str, float | None]:

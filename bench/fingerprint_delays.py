@@ -27,6 +27,7 @@ from bench.figures import Figure, Skipped, figure, skipped
 from bench.fitted import fitted_places
 from bench.stall import Stalls
 from crosswind.analysis.network.comparison import compare_fingerprints
+from crosswind.analysis.network.document import SCHEMA, FingerprintDocument
 from crosswind.certify.quiet import TRIES_MAX, Watch
 from crosswind.fingerprint.fingerprint import delay_part
 from crosswind.fingerprint.fit.fitted import NoFit
@@ -92,7 +93,12 @@ class Delay:
 
     def values_ns(self) -> NDArray[np.float64]:
         """Return quantiles at equal steps of probability."""
-        spread = {None: np.zeros(1), "uniform": 2 * _GRID - 1, "normal": ndtri(_GRID)}[self.law]
+        spreads: dict[str | None, NDArray[np.float64]] = {
+            None: np.zeros(1),
+            "uniform": 2 * _GRID - 1,
+            "normal": ndtri(_GRID),
+        }
+        spread = spreads[self.law]
         return 1e3 * (self.time_us + self.jitter_us * spread)
 
     def places(self) -> Places:
@@ -240,7 +246,10 @@ def _again(patience: Patience, delay: Delay, first: Piece) -> Iterator[Figure | 
         model, law_ns = next(iter(law)), floor.taken_off(first.found_ns.astype(np.float64))
     else:
         model, law_ns = "constant", np.array([number(element, "time_ns")], dtype=np.float64)
-    documents = [{"delay": delay_part(piece.found_ns, 0)} for piece in (first, second)]
+    documents = [
+        FingerprintDocument(schema_version=SCHEMA, between=("n0", "n1"), delay=delay_part(piece.found_ns, 0))
+        for piece in (first, second)
+    ]
     compared = compare_fingerprints(documents[:1], documents[1:])
     expected_ns = np.add.outer(law_ns, second.bare_ns)
     for share, found, before, expected in _quantiles(second.found_ns, first.found_ns, expected_ns):

@@ -36,5 +36,12 @@ def monitors(rounds: int) -> Iterator[Figure]:
 
 
 def _monitor(what: Sequence[str]) -> SentElement:
-    parameters = {"what": list(what), "window_ns": 1_000_000, "burst_gap_ns": 100}
-    return {"monitor": {**parameters, "match": {}, "start": {"after_ns": 0}}}
+    return {
+        "monitor": {
+            "what": list(what),
+            "window_ns": 1_000_000,
+            "burst_gap_ns": 100,
+            "match": {},
+            "start": {"after_ns": 0},
+        }
+    }

@@ -47,7 +47,7 @@ def profile(rounds: int) -> Iterator[Figure]:
     """Yield for each surface how many trials it takes to be as near as the grid."""
     places = places_of(POINTS)
     for name, surface in {**SURFACES, **CLIFF_ACROSS}.items():
-        true = np.log([surface(**point) for point in POINTS])
+        true = np.log([surface(point["bandwidth"], point["delay"]) for point in POINTS])
         shares, thirds = [], []
         for seed in range(rounds):
             values = true + np.random.default_rng(seed).normal(scale=NOISE, size=true.size)

@@ -6,7 +6,7 @@ one different, in at most 5 of 100 cases. Beside each figure stands `alone`: the
 judged by itself at 5 %. `--rounds` repeats each with other series.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -43,8 +43,10 @@ def reports(rounds: int) -> Iterator[Figure]:
     """Yield how often reports are refused in part, name what leaks, and call conditions different."""
     for conditions, n in ((10, 10), (10, 20), (10, 50), (40, 20)):
         name = f"a report of {conditions} conditions of {n} independent trials refuses one"
-        clean = [lognormal] * conditions
-        yield _figure(name, RARE, clean, n, lambda r: any(_refused(r)), lambda r: any(_alone(r)), rounds)
+        independent: list[Distribution] = [lognormal] * conditions
+        yield _figure(
+            name, RARE, independent, n, lambda r: any(_refused(r)), lambda r: any(_alone(r)), rounds
+        )
     for what, law in LEAKS.items():
         for n in (10, 20, 50):
             name = f"one of {CONDITIONS} conditions of {n} trials has {what}: it is refused"
@@ -55,10 +57,10 @@ def reports(rounds: int) -> Iterator[Figure]:
             name = f"all of {CONDITIONS} conditions of {n} trials have {what}: share refused"
             every = [law] * CONDITIONS
             yield _figure(
-                name, None, every, n, lambda r: np.mean(_refused(r)), lambda r: np.mean(_alone(r)), rounds
+                name, None, every, n, lambda r: _share(_refused(r)), lambda r: _share(_alone(r)), rounds
             )
     name = f"a report of {CONDITIONS} equal conditions of 20 trials calls one different"
-    clean = [lognormal] * CONDITIONS
+    clean: list[Distribution] = [lognormal] * CONDITIONS
     yield _figure(
         name, RARE, clean, 20, lambda r: min(_p_holm(r)) < 0.05, lambda r: min(_p_values(r)) < 0.05, rounds
     )
@@ -71,7 +73,13 @@ def reports(rounds: int) -> Iterator[Figure]:
 
 
 def _figure(
-    name: str, wanted: str | None, laws: list[Distribution], n: int, found: Found, alone: Found, rounds: int
+    name: str,
+    wanted: str | None,
+    laws: Sequence[Distribution],
+    n: int,
+    found: Found,
+    alone: Found,
+    rounds: int,
 ) -> Figure:
     """Return a share of reports in per cent, of conditions judged together and of each judged alone."""
     shares: list[tuple[float, float]] = []
@@ -84,8 +92,14 @@ def _figure(
             100 * float(np.mean([float(way(report)) for report in made])) for way in (found, alone)
         )
         shares.append((together, single))
-    together, single = zip(*shares, strict=True)
-    return figure(name, "%", together, wanted, alone=round(float(np.median(single)), 2), reports=REPORTS)
+    alone_median = float(np.median([single for _, single in shares]))
+    return figure(
+        name, "%", [together for together, _ in shares], wanted, alone=round(alone_median, 2), reports=REPORTS
+    )
+
+
+def _share(refused: list[bool]) -> float:
+    return sum(refused) / len(refused)
 
 
 def _refused(report: Report) -> list[bool]:
@@ -104,4 +118,4 @@ def _p_values(report: Report) -> list[float]:
 
 
 def _p_holm(report: Report) -> list[float]:
-    return holm(_p_values(report)).tolist()
+    return [float(p) for p in holm(_p_values(report))]

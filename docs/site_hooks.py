@@ -13,6 +13,7 @@ from pathlib import Path
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+from pydantic import JsonValue
 
 ROOT = Path(__file__).parents[1]
 FOLDER = "repository/"
@@ -53,10 +54,12 @@ def _in_repository(uri: str) -> str:
     return uri.removeprefix(FOLDER) if uri.startswith(FOLDER) else f"docs/{uri}"
 
 
-def _entries(nav: object) -> Iterator[str]:
+def _entries(nav: JsonValue) -> Iterator[str]:
     """Yield the pages in a navigation, which is a list or a mapping by title."""
     if isinstance(nav, str):
         yield nav
-    elif nav:
-        for entry in nav.values() if isinstance(nav, dict) else nav:
+    elif isinstance(nav, dict):
+        yield from _entries(list(nav.values()))
+    elif isinstance(nav, list):
+        for entry in nav:
             yield from _entries(entry)

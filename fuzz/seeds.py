@@ -158,7 +158,7 @@ DONE = {
     "rows": 2,
 }
 # What `traffic`, `traffic-serve` and their connections say to each other.
-CONTROL = {
+CONTROL: dict[str, list[object]] = {
     "orders-stream": [task({"stream": {"write_bytes": 65536}}, duration_ns=10**9), {"do": "connect"}],
     "orders-open-loop": [task(messages("web-search"), duration_ns=10**9, rate_per_s=1000.0)],
     "orders-shuffle": [task(messages("pareto:1000000:1.5"), count=3), {"do": "start", "at_ns": 10**12}],

@@ -107,9 +107,11 @@ def still(report: str, told: str) -> str:
         raise SystemExit("the page was not made still within the time; is plotly.js whole?")
     # A tenth of a pixel is finer than a screen, and a fifth of the page smaller than a hundredth; and plotly
     # says of every line what lines are anyhow.
-    page = re.sub(r' (?:d|transform)="[^"]*"', lambda path: re.sub(r"(\.\d)\d+", r"\1", path[0]), done.stdout)
+    still = re.sub(
+        r' (?:d|transform)="[^"]*"', lambda path: re.sub(r"(\.\d)\d+", r"\1", path[0]), done.stdout
+    )
     return re.sub(
-        r'(?<=["; ])(?:vector-effect: none|(?:stroke-|fill-)?opacity: 1|stroke-miterlimit: 2);? ?', "", page
+        r'(?<=["; ])(?:vector-effect: none|(?:stroke-|fill-)?opacity: 1|stroke-miterlimit: 2);? ?', "", still
     )
 
 

@@ -163,7 +163,9 @@ def _alternatives_of(of: Type) -> Iterator[Alternative]:
 def short_and_full(word: str) -> tuple[str, str]:
     """Return an example of an element in its short form, and what it stands for, as a file writes them."""
     key, example = SHORT_FORMS[word].key, SHORT_FORMS[word].example
-    others = {name: value for name, value in parameters_in_full(word, example).items() if name != key}
+    full = parameters_in_full(word, example)
+    assert isinstance(full, dict), "a short form stands for parameters"
+    others = {name: value for name, value in full.items() if name != key}
     written = ", ".join([f"{key}: {example}", *(f"{name}: {value}" for name, value in others.items())])
     return f"`{word}: {example}`", f"`{word}: {{{written}}}`"
 
