@@ -19,14 +19,14 @@ done
 # The servers of memcached, web and dns with their clients; vegeta is built where there is a Go.
 .venv/bin/crosswind apps install memcached web dns || echo "tests that need memcached, nginx, Apache, vegeta, nsd or dnsperf will be skipped"
 
+# Prometheus and Jaeger read in a test what Crosswind exports. Jaeger is built with Go while archives are fetched.
+.venv/bin/python tests/live/readers.py &
+
 # Cassandra brings 66 MB of archives.
 .venv/bin/crosswind apps install ycsb/cassandra || echo "tests that need Cassandra will be skipped"
 
 # Spark brings 500 MB of archives, HDFS another 60 MB; both into the same folder.
 .venv/bin/crosswind apps install spark spark/hdfs || echo "tests that need Spark or HDFS will be skipped"
-
-# Prometheus and Jaeger read in a test what Crosswind exports; built with Go, 75 MB each.
-.venv/bin/python tests/live/readers.py
 
 # A browser to open the report in, iproute2 to look at what is left behind, a firewall to stand in the way, and sshd for machines come from the
 # system's packages.
@@ -41,4 +41,5 @@ fi
 
 # Axe finds what hinders people in a page who use a screen reader or a keyboard.
 npm ci --silent --no-audit --no-fund --prefix tests/axe || echo "axe-core could not be installed; its tests will be skipped"
+wait
 exit 0

@@ -1,19 +1,13 @@
-"""Programs that read in a test what Crosswind exports: python tests/live/readers.py builds them, in minutes.
+"""Programs that read in a test what Crosswind exports: python tests/live/readers.py installs them.
 
-Prometheus is built without discovery of services in clouds and without its pages.
+Debian has Prometheus. Jaeger is built, which takes minutes.
 """
 
-import os
-
+from crosswind.app.requirements import DebianPackages
 from crosswind.app.requirements.go_program import GoProgram
 from crosswind.errors import CrosswindError
 
-PROMETHEUS = GoProgram(
-    "prometheus",
-    "v0.316.0",  # As a module; the program calls itself 3.16.0.
-    "github.com/prometheus/prometheus",
-    "github.com/prometheus/prometheus/cmd/prometheus",
-)
+PROMETHEUS = DebianPackages("prometheus", packages=("prometheus",), programs=("prometheus",))
 # The last of version 1, whose `main` is a package of its module and which needs no file of settings.
 JAEGER = GoProgram(
     "jaeger-all-in-one",
@@ -23,9 +17,8 @@ JAEGER = GoProgram(
 )
 
 if __name__ == "__main__":
-    os.environ["GOFLAGS"] = "-tags=remove_all_sd"
-    for program in (PROMETHEUS, JAEGER):
+    for reader in (PROMETHEUS, JAEGER):
         try:
-            program.install(print)
+            reader.install(print)
         except CrosswindError as reason:
-            print(f"tests that need {program.name} will be skipped: {reason}")
+            print(f"tests that need {reader.name} will be skipped: {reason}")

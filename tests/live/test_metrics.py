@@ -79,9 +79,9 @@ class Prometheus:
 def scraping(url: str, folder: Path) -> Iterator[Prometheus]:
     """Let a Prometheus scrape an address five times a second."""
     try:
-        program = PROMETHEUS.program().path
+        program = PROMETHEUS.program("prometheus").path
     except NotHere:
-        pytest.skip("SKIPPED: there is no Prometheus; python tests/live/readers.py builds one")
+        pytest.skip("SKIPPED: there is no Prometheus; python tests/live/readers.py installs one")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
