@@ -14,6 +14,7 @@ from typing import Self, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from crosswind.stream import Step
+from crosswind.testbed.bounded import TooLong, plain, read_line
 from crosswind.testbed.errors import AgentDied, AgentRefused, FabricFault
 from crosswind.testbed.replies import Hello, Message, Reply
 from crosswind.testbed.transport import LocalChild, Transport
@@ -23,6 +24,13 @@ PROTOCOL = 1
 # ten times that is stuck.
 REPLY_S = 60.0
 _STDERR_LINES = 20
+_STDERR_BYTES = 4096
+# Of one answer; that to `up` of 65,534 nodes has 8 MB. Some answers may be longer (`most_bytes`).
+LINE_BYTES_MAX = 64 << 20
+# A thousand nodes of which each sends and receives are 1.3 MB. Subscriptions hold up to 600 steps.
+STEP_BYTES_MAX = 4 << 20
+# Account of applications on machines where root runs the agent; here files for those machines belong to it.
+NOBODY = 65534
 
 _Answer = TypeVar("_Answer", bound=BaseModel)
 
@@ -53,6 +61,9 @@ class Agent:
     When its standard input closes, it undoes everything. Leaving the block, an exception and the death of
     this process therefore have the same effect. Every method may be called from any thread.
 
+    It may run on a machine that somebody else controls. What it prints is bounded in size and number, and an
+    agent that does not keep to the protocol is ended at once.
+
     Args:
         transport: how to reach the machine that it runs on; this machine when absent.
     Raises:
@@ -67,9 +78,11 @@ class Agent:
         self._changed = threading.Condition()
         self._writing = threading.Lock()
         self._next_id = 0
+        self._awaited: dict[int, int] = {}  # Requests without an answer: how long it may be.
         self._replies: dict[int, Message] = {}
         self._exits: dict[int, Ended] = {}
         self._fault: str | None = None
+        self._broke: str | None = None  # How it did not keep to the protocol.
         self._ended = False
         self._closing = False
         self._listener: Callable[[Step], None] | None = None
@@ -104,6 +117,14 @@ class Agent:
         return self._transport.is_here
 
     @property
+    def application_account(self) -> tuple[int, int]:
+        """The user and group id of applications, for files here.
+
+        An agent elsewhere knows the accounts of its own machine, and must not choose one of this machine.
+        """
+        return (self.hello.application_uid, self.hello.application_gid) if self.is_here else (NOBODY, NOBODY)
+
+    @property
     def pid(self) -> int:
         """The process through which the agent is reached: itself on this machine, or ssh."""
         return self._child.pid
@@ -114,12 +135,14 @@ class Agent:
         answer: type[_Answer],
         fields: Mapping[str, object] = MappingProxyType({}),
         timeout_s: float = REPLY_S,
+        most_bytes: int = LINE_BYTES_MAX,
     ) -> _Answer:
         """Send one request and return the `ok` part of its reply.
 
         Args:
             answer: the model of that part.
             fields: what the request has besides, as JSON can hold it.
+            most_bytes: of the line with the reply.
         Raises:
             AgentRefused: the agent answered with an error.
             AgentDied: it ended, or gave no reply within `timeout_s`, or one of another form.
@@ -127,6 +150,8 @@ class Agent:
         with self._writing:
             self._next_id += 1
             number = self._next_id
+            with self._changed:
+                self._awaited[number] = most_bytes
             line = json.dumps({"id": number, "do": do, **fields}, separators=(",", ":")) + "\n"
             assert self._child.stdin is not None
             try:
@@ -146,13 +171,13 @@ class Agent:
         if fault is not None:
             raise FabricFault(f"emulator: {fault}; nothing measured since then is valid")
         if reply.error is not None:
-            raise AgentRefused(do, reply.error.kind, reply.error.message, self._title)
+            raise AgentRefused(do, reply.error.kind, plain(reply.error.message), self._title)
         try:
             return answer.model_validate(reply.ok)
         except ValidationError as error:
             raise AgentDied(
-                f"{self._title}: its answer to {do!r} has another form ({error}); reinstall so that the "
-                "agent and this crosswind come from the same version"
+                f"{self._title}: its answer to {do!r} has another form ({_first(error)}); reinstall so that "
+                "the agent and this crosswind come from the same version"
             ) from error
 
     def watch(self, listener: Callable[[Step], None]) -> None:
@@ -225,28 +250,54 @@ class Agent:
 
     def _read(self) -> None:
         assert self._child.stdout is not None
-        for line in self._child.stdout:
-            message = Message.model_validate_json(line)
-            if message.event == "step":
-                if self._listener is not None:
-                    self._listener(Step.model_validate_json(line))
-                continue
-            with self._changed:
-                if message.event == "exited" and message.process is not None:
-                    self._exits[message.process] = Ended(message.code, message.signal, time.monotonic_ns())
-                elif message.event == "fault":
-                    self._fault = message.message
-                elif message.id is not None:
-                    self._replies[message.id] = message
-                self._changed.notify_all()
+        broke = None
+        try:
+            while line := read_line(self._child.stdout, self._most_bytes):
+                self._take(line)
+        except (TooLong, _BrokeProtocol) as error:
+            broke = str(error)
+        except ValidationError as error:
+            broke = f"it printed a line of another form ({_first(error)})"
+        if broke is not None:
+            # Before others learn of it: what they do next finds it dead.
+            self._child.kill()
         with self._changed:
-            self._ended = True
+            self._broke, self._ended = broke, True
+            self._changed.notify_all()
+
+    def _most_bytes(self) -> int:
+        with self._changed:
+            return max(LINE_BYTES_MAX, *self._awaited.values(), 0)
+
+    def _take(self, line: bytes) -> None:
+        """Take in a line of the agent.
+
+        Raises: ValidationError, _BrokeProtocol: it is none that an agent prints now.
+        """
+        message = Message.model_validate_json(line)
+        if message.event == "step":
+            if self._listener is not None:
+                if len(line) > STEP_BYTES_MAX:
+                    raise _BrokeProtocol(f"it printed a step of more than {STEP_BYTES_MAX} bytes")
+                self._listener(Step.model_validate_json(line))
+            return
+        with self._changed:
+            if message.event == "exited" and message.process is not None:
+                self._exits[message.process] = Ended(message.code, message.signal, time.monotonic_ns())
+                if len(self._exits) > self._next_id:
+                    raise _BrokeProtocol("it reported the end of more processes than it was to start")
+            elif message.event == "fault":
+                self._fault = plain(message.message)
+            elif message.id is not None:
+                if self._awaited.pop(message.id, None) is None:
+                    raise _BrokeProtocol(f"it answered request {message.id}, which is not waiting for it")
+                self._replies[message.id] = message
             self._changed.notify_all()
 
     def _read_stderr(self) -> None:
         assert self._child.stderr is not None
-        for line in self._child.stderr:
-            self._stderr.append(line.decode(errors="replace").rstrip())
+        while line := self._child.stderr.readline(_STDERR_BYTES):
+            self._stderr.append(plain(line.decode(errors="replace").rstrip()))
 
     def _renew(self) -> None:
         while True:
@@ -266,6 +317,11 @@ class Agent:
             time.sleep(0.005)
         self._stderr_reader.join(1)
         status = self._child.poll()
+        if self._broke is not None:
+            return AgentDied(
+                f"{self._title}: {self._broke}; it was ended, because another program answers there, or "
+                "another version: reinstall crosswind here and there, or leave the machine out"
+            )
         explained = self._transport.explained(status, self._stderr)
         if explained is not None:
             return AgentDied(f"{self._title}: {explained}")
@@ -273,3 +329,13 @@ class Agent:
         tail = " | ".join(self._stderr)
         printed = f"it printed: {tail}" if tail else "it printed nothing"
         return AgentDied(f"{self._title}: ended while in use ({how}); {printed}")
+
+
+class _BrokeProtocol(Exception):
+    """A line of an agent that is none at this moment."""
+
+
+def _first(error: ValidationError) -> str:
+    """Return the first error of a document, and its place."""
+    found = error.errors(include_url=False)[0]
+    return plain(": ".join(filter(None, (".".join(map(str, found["loc"])), found["msg"]))))

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from crosswind.errors import CrosswindError
-from crosswind.testbed.errors import NotHere, TestbedError
+from crosswind.testbed.errors import AgentDied, FabricFault, NotHere, TestbedError
 
 _Item = TypeVar("_Item")
 _Made = TypeVar("_Made")
@@ -39,5 +39,10 @@ def at_once(
     lines = list(dict.fromkeys(str(failure) for failure in failures))
     if len(lines) == 1:
         raise failures[0]
-    kind = NotHere if all(isinstance(failure, NotHere) for failure in failures) else TestbedError
+    kind: type[TestbedError] = TestbedError
+    if all(isinstance(failure, NotHere) for failure in failures):
+        kind = NotHere
+    elif any(isinstance(failure, (AgentDied, FabricFault)) for failure in failures):
+        # The next fabric then gets new agents.
+        kind = AgentDied
     raise kind("\n".join(lines)) from failures[0]

@@ -23,10 +23,11 @@ from crosswind.spec.resolved import RequestedLimits
 from crosswind.stream import Step
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.at_once import at_once
-from crosswind.testbed.errors import TestbedError
+from crosswind.testbed.errors import AgentDied, TestbedError
 from crosswind.testbed.fabric import Fabric, Process, Root
 from crosswind.testbed.folders import WorkFolder
 from crosswind.testbed.machines import ComparedClock, Machines
+from crosswind.testbed.replies import Node
 from crosswind.testbed.running import RunningFabric
 
 # Between a request and its instant: as long as a busy machine may take to hand the request to its emulator.
@@ -83,12 +84,24 @@ class ClusterFabric(Fabric):
             for machine, part in enumerate(self._parts):
                 self._machine_of |= dict.fromkeys(part.nodes, machine)
             made = {name: node for part in self._parts for name, node in part.nodes.items()}
+            self._check(made)
             self.nodes = {node.name: made[node.name] for node in self._spec.nodes}
             self.wait_mode = self._parts[0].wait_mode
             self.domains = len(self._parts)
             stack.enter_context(self._clocks)
             self._stack = stack.pop_all()
         return self
+
+    def _check(self, made: Mapping[str, Node]) -> None:
+        """Raise an error where the machines together did not make each node once."""
+        twice = sum(len(part.nodes) for part in self._parts) - len(made)
+        missing = [node.name for node in self._spec.nodes if node.name not in made]
+        if twice or missing:
+            what = f"none made {missing[0]}" if missing else "two made the same node"
+            raise AgentDied(
+                f"agents on {', '.join(self._machines.names)}: {what}; reinstall so that they and this "
+                "crosswind come from the same version"
+            )
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -3,22 +3,30 @@
 An application writes its files here, in the work folder of the run. On another machine the same folder has
 the same path: before a process starts there, what is new here is copied there, and what the process writes is
 read from there.
+
+That machine may lie about what it has. Nothing is written here but the file that is being fetched, no link is
+followed to it, and it has no more bytes than the machine first said.
 """
 
 from __future__ import annotations
 
 import base64
+import binascii
+import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import BinaryIO, Literal, Protocol
 
 from crosswind.testbed.agent import Agent
 from crosswind.testbed.binaries import LOAD, find_binary
+from crosswind.testbed.errors import AgentDied
+from crosswind.testbed.folders import open_below
 from crosswind.testbed.replies import FolderMade, PieceRead, Reply
 
-# As the agent has it.
+# As the agent has them.
 PIECE_BYTES = 1 << 20
+FILE_BYTES_MAX = 4 << 30
 
 Owner = Literal["agent", "application"]
 
@@ -67,20 +75,33 @@ class ThereFile:
     def read(self, offset: int, length: int) -> bytes:
         return b"".join(self._pieces(offset, length))
 
-    def copy_to(self, here: Path, hole: tuple[int, int] | None = None) -> None:
-        """Copy it to a file of this machine.
+    def copy_to(self, here: BinaryIO) -> None:
+        """Copy all of it to a file of this machine.
 
-        Args:
-            hole: begin and end of what is left out; the file here has a hole of the same length.
+        Raises: AgentDied: it has more than FILE_BYTES_MAX, or ends before its size.
         """
         size = self.size()
-        begin, end = hole or (size, size)
-        with here.open("wb") as file:
-            for offset, length in ((0, min(begin, size)), (end, size - end)):
-                file.seek(offset)
-                for piece in self._pieces(offset, length):
-                    file.write(piece)
-            file.truncate(size)
+        if size > FILE_BYTES_MAX:
+            raise AgentDied(
+                f"{self._agent.title}: {self._path} has {size} bytes, and {FILE_BYTES_MAX} are fetched at "
+                "most; let the application write less"
+            )
+        copied = 0
+        for piece in self._pieces(0, size):
+            here.write(piece)
+            copied += len(piece)
+        if copied < size:
+            raise self._lie(f"ends after {copied} of {size} bytes")
+
+    def copy_parts_to(self, here: BinaryIO, head_bytes: int, tail_bytes: int) -> None:
+        """Copy its begin and its end; between them, the file here has a hole."""
+        size = self.size()
+        begin, end = min(head_bytes, size), max(head_bytes, size - tail_bytes)
+        for offset, length in ((0, begin), (end, size - end)):
+            here.seek(offset)
+            for piece in self._pieces(offset, length):
+                here.write(piece)
+        here.truncate(size)
 
     def _pieces(self, offset: int, length: int) -> Iterator[bytes]:
         while length > 0:
@@ -95,7 +116,19 @@ class ThereFile:
         found = self._agent.request("get", PieceRead, fields)
         if found.size_bytes is None:
             raise FileNotFoundError(f"{self._path}: not on the machine of {self._agent.title}")
-        return base64.b64decode(found.bytes), found.size_bytes
+        try:
+            piece = base64.b64decode(found.bytes, validate=True)
+        except binascii.Error:
+            raise self._lie("has bytes that are not in base64") from None
+        if len(piece) > length:
+            raise self._lie(f"came with {len(piece)} bytes where {length} were requested")
+        return piece, found.size_bytes
+
+    def _lie(self, what: str) -> AgentDied:
+        return AgentDied(
+            f"{self._agent.title}: {self._path} {what}; reinstall so that the agent and this crosswind come "
+            "from the same version"
+        )
 
 
 class MachineFiles(Protocol):
@@ -206,20 +239,28 @@ class ThereFiles:
                     self._sent[path] = _state(path)
 
     def bring(self, path: Path) -> None:
-        ThereFile(self._agent, path).copy_to(path)
+        # A process of the application on this machine may have put a link into its folder.
+        with open_below(self._folder, path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC) as file:
+            ThereFile(self._agent, path).copy_to(file)
         with self._lock:
             self._sent[path] = _state(path)
 
     def bring_output(self, here: Path, head_bytes: int, tail_bytes: int) -> None:
         output = self._outputs[here]
         here.parent.mkdir(parents=True, exist_ok=True)
-        output.copy_to(here, (head_bytes, max(head_bytes, output.size() - tail_bytes)))
+        with here.open("wb") as file:
+            output.copy_parts_to(file, head_bytes, tail_bytes)
+
+    def _open(self, here: Path) -> BinaryIO:
+        if here.is_relative_to(self._folder):
+            return open_below(self._folder, here, os.O_RDONLY)
+        return here.open("rb")
 
     def _make(self, folder: Path, owner: Owner) -> None:
         self._agent.request("make", Reply, {"path": str(folder), "for": owner})
 
     def _put(self, here: Path, there: Path, owner: Owner, mode: int) -> None:
-        with here.open("rb") as file:
+        with self._open(here) as file:
             offset, piece = 0, file.read(PIECE_BYTES)
             while True:
                 following = file.read(PIECE_BYTES)

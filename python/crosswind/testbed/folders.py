@@ -8,10 +8,12 @@ For root they are system folders that the unprivileged account of the applicatio
 import fcntl
 import os
 import shutil
+import stat
 import tempfile
 import time
 from pathlib import Path
 from types import TracebackType
+from typing import BinaryIO
 
 import platformdirs
 
@@ -133,6 +135,33 @@ def give_tree(path: Path, uid: int, gid: int) -> None:
     for folder, subfolders, files in os.walk(path):
         for name in subfolders + files:
             os.chown(Path(folder) / name, uid, gid, follow_symlinks=False)
+
+
+def open_below(folder: Path, path: Path, flags: int) -> BinaryIO:
+    """Open a file below a folder without following a symbolic link in it.
+
+    Args:
+        flags: as of `os.open`; a new file belongs to this process and nobody else can read it.
+    Raises: OSError: a name on the way is missing, a link or `..`, or the file is not a plain one.
+    """
+    *above, name = path.relative_to(folder).parts
+    if ".." in (*above, name):
+        raise OSError(f"{path}: leads out of {folder}")
+    place = os.open(folder, os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for part in above:
+            below = os.open(part, os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=place)
+            os.close(place)
+            place = below
+        # A pipe would otherwise be waited for.
+        flags |= os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+        opened = os.open(name, flags, 0o600, dir_fd=place)
+    finally:
+        os.close(place)
+    if not stat.S_ISREG(os.fstat(opened).st_mode):
+        os.close(opened)
+        raise OSError(f"{path}: is not a file")
+    return os.fdopen(opened, "rb" if flags & os.O_ACCMODE == os.O_RDONLY else "wb")
 
 
 def remove_tree(path: Path) -> None:

@@ -5,6 +5,7 @@ The first machine's clock counts: instants of the others are translated to it.
 
 from __future__ import annotations
 
+import ipaddress
 import secrets
 import time
 from collections.abc import Sequence
@@ -16,10 +17,11 @@ from typing import Self
 from crosswind.results.measurement.clock import ClockComparison, ClockEstimate, ClockLine, line_from
 from crosswind.testbed.agent import Agent
 from crosswind.testbed.at_once import at_once
-from crosswind.testbed.errors import TestbedError
+from crosswind.testbed.bounded import plain
+from crosswind.testbed.errors import AgentDied, TestbedError
 from crosswind.testbed.files import MachineFiles, files_of
 from crosswind.testbed.folders import WorkFolder
-from crosswind.testbed.replies import Bound, Clocks, Hello, Reply
+from crosswind.testbed.replies import Bound, Clocks, Hello, PeerClock, Reply
 from crosswind.testbed.transport import Transport
 
 # Exchanges take half a second; on a machine that swaps longer.
@@ -120,7 +122,7 @@ class Machines:
             silent = [
                 name
                 for domain, name in enumerate(self.names)
-                if domain and (domain not in estimates or estimates[domain].exchanges < EXCHANGES_MIN)
+                if domain and not _is_known(estimates.get(domain))
             ]
             if not silent:
                 return [_compared(found.now_ns, estimates[domain]) for domain in range(1, len(self.places))]
@@ -152,7 +154,20 @@ class Machines:
         at_once(join, range(len(self.agents)))
 
     def _bind(self, domain: int) -> Bound:
-        return self.agents[domain].request("bind", Bound, {"address": self.places[domain].address})
+        """Open a machine's socket; the others send there, so it must be at the address that was named."""
+        named, agent = self.places[domain].address, self.agents[domain]
+        bound = agent.request("bind", Bound, {"address": named})
+        host, _, port = bound.address.rpartition(":")
+        if host.strip("[]") != str(ipaddress.ip_address(named)) or not port.isdecimal():
+            raise AgentDied(
+                f"{agent.title}: its socket is at {plain(bound.address)} and not at {named}; reinstall so "
+                "that the agent and this crosswind come from the same version"
+            )
+        return bound
+
+
+def _is_known(estimate: PeerClock | None) -> bool:
+    return estimate is not None and estimate.offset_ns is not None and estimate.exchanges >= EXCHANGES_MIN
 
 
 def _round_trip_ns(agent: Agent) -> int:

@@ -96,7 +96,8 @@ class PieceRead(Reply):
     """A piece of a file, in base64, and the file's size; None where there is no such file."""
 
     bytes: str
-    size_bytes: int | None
+    # Above, no file system here could hold the file, even one with a hole.
+    size_bytes: int | None = Field(ge=0, lt=1 << 43)
 
 
 class Down(Reply):

@@ -13,12 +13,15 @@ from crosswind.spec import FabricCondition, FabricSpec
 from crosswind.spec.resolved import RequestedLimits
 from crosswind.stream import Step
 from crosswind.testbed.agent import Agent
-from crosswind.testbed.errors import TestbedError
+from crosswind.testbed.errors import AgentDied, TestbedError
 from crosswind.testbed.fabric import Fabric, FabricFiles, Process, Root
 from crosswind.testbed.files import HereFiles, MachineFiles
 from crosswind.testbed.folders import WorkFolder
 from crosswind.testbed.outputs import HEAD_BYTES, KEEP, TAIL_BYTES, shorten
 from crosswind.testbed.replies import Changed, Down, Measuring, Started, Up
+
+# 200,000 drops and as many retransmissions are 80 MB, and 20 active elements 100 MB an hour.
+MEASUREMENT_BYTES_MAX = 1 << 30
 
 
 class RunningFabric(Fabric):
@@ -57,7 +60,7 @@ class RunningFabric(Fabric):
 
     @property
     def application_account(self) -> tuple[int, int]:
-        return self._agent.hello.application_uid, self._agent.hello.application_gid
+        return self._agent.application_account
 
     def __enter__(self) -> Self:
         request = {"fabric": self._spec.as_json(), **self._files.as_request()}
@@ -66,6 +69,12 @@ class RunningFabric(Fabric):
         if self._generation is not None:
             request["generation"] = self._generation
         up = self._agent.request("up", Up, request)
+        names = [node.name for node in up.nodes]
+        if not {*names} <= {node.name for node in self._spec.nodes} or len({*names}) < len(names):
+            raise AgentDied(
+                f"{self._agent.title}: it made other nodes than those of the network; reinstall so that the "
+                "agent and this crosswind come from the same version"
+            )
         self.nodes = {node.name: node for node in up.nodes}
         self.wait_mode = up.wait_mode
         self.domains = up.domains
@@ -142,7 +151,7 @@ class RunningFabric(Fabric):
         return self._agent.request("measure", Measuring, _at(at_ns)).started_ns
 
     def read(self) -> Measurement:
-        return self._agent.request("read", Measurement)
+        return self._agent.request("read", Measurement, most_bytes=MEASUREMENT_BYTES_MAX)
 
     def watch(self, listener: Callable[[Step], None]) -> None:
         self._agent.watch(listener)

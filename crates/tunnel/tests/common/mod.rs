@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::mpsc::{channel, Receiver, Sender};
 
 use crosswind_tunnel::tunnel::Unbound;
-use crosswind_tunnel::{Membership, Tunnel};
+use crosswind_tunnel::{Membership, RunKey, Tunnel};
 use nix::sched::{unshare, CloneFlags};
 use nix::sys::socket::AddressFamily;
 use nix::unistd::gettid;
@@ -86,11 +86,21 @@ fn joined(
 
 /// The tunnel of a domain at an address; `exchange` tells the other one where it is, and returns where that is.
 pub fn over(domain: u16, address: IpAddr, exchange: impl FnOnce(SocketAddr) -> SocketAddr) -> Tunnel {
+    with_key([3; 32], domain, address, exchange)
+}
+
+/// The same with a key.
+pub fn with_key(
+    key: RunKey,
+    domain: u16,
+    address: IpAddr,
+    exchange: impl FnOnce(SocketAddr) -> SocketAddr,
+) -> Tunnel {
     let family = if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
     let unbound = Unbound::open(family).expect("the kernel has this version of IP");
     let socket = unbound.bind(address).expect("an address of this machine");
     let there = exchange(socket.address().expect("it is bound"));
-    let own = Membership { domain, run: 1, key: [3; 32] };
+    let own = Membership { domain, run: 1, key };
     let mut tunnel = Tunnel::new(socket, own, [(1 - domain, there)]).expect("a way to the other");
     tunnel.start_generation(1, 2);
     tunnel

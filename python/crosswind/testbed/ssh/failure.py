@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from crosswind.testbed.bounded import plain
+
 # What OpenSSH prints, and what it means. The first that matches counts: a changed key is also a failed
 # verification.
 _MEANINGS = (
@@ -59,8 +61,9 @@ def explain(name: str, status: int | None, printed: Sequence[str]) -> str | None
     Args:
         name: of the host, as given to ssh.
         status: of ssh; None while it runs.
-        printed: the lines of its standard error.
+        printed: the lines of its standard error, of which the other machine may have written some.
     """
+    printed = [plain(line) for line in printed]
     if status == _SSH_FAILED:
         for pattern, meaning in _MEANINGS:
             for line in printed:

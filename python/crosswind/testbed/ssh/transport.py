@@ -11,6 +11,7 @@ from typing import Self
 from crosswind.errors import CrosswindError
 from crosswind.spec.resolved import ResolvedMachine
 from crosswind.testbed.agent import Agent
+from crosswind.testbed.bounded import TooLong, communicate, plain
 from crosswind.testbed.errors import NotHere
 from crosswind.testbed.ssh import scripts
 from crosswind.testbed.ssh.failure import explain
@@ -25,11 +26,19 @@ _OPTIONS = {
     "ConnectTimeout": "10",
     "ServerAliveInterval": "5",
     "ServerAliveCountMax": "3",
+    # The other machine gets nothing of this one's: no keys by its agent, no display, no ports.
+    "ForwardAgent": "no",
+    "ForwardX11": "no",
+    "ClearAllForwardings": "yes",
 }
 # Connecting through jump hosts takes seconds, and a slow login shell more.
 _START_S = 60.0
 # 4 MB at 1 Mbit/s.
 _COPY_S = 120.0
+# For what it has already printed, after its output has ended.
+_END_S = 10.0
+# Of a line that a login shell prints before the script runs.
+_CHATTER_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -61,7 +70,8 @@ class SshTransport:
         if answer == scripts.STARTS:
             return child
         _end(child)
-        system, processor = answer.removeprefix(scripts.ABSENT).decode(errors="replace").split()
+        words = plain(answer.removeprefix(scripts.ABSENT).decode(errors="replace"))
+        system, _, processor = words.partition(" ")
         if system != "Linux" or processor not in programs:
             raise NotHere(
                 f"host {self.host}: it is {system} on {processor}, there are agents for Linux on "
@@ -87,7 +97,9 @@ class SshTransport:
         """
         child = self._open("exec sh -s")
         try:
-            printed, complaints = child.communicate(script.encode(), timeout=timeout_s)
+            printed, complaints = communicate(child, script.encode(), timeout_s)
+        except TooLong as error:
+            raise NotHere(f"host {self.host}: {error}; its login shell must print next to nothing") from None
         except subprocess.TimeoutExpired:
             _end(child)
             raise NotHere(
@@ -144,7 +156,7 @@ class SshTransport:
         try:
             assert child.stdout is not None
             chatter = b""
-            for line in child.stdout:
+            while line := child.stdout.readline(_CHATTER_BYTES):
                 answer = line.strip()
                 if answer == scripts.STARTS or answer.startswith(scripts.ABSENT):
                     return child, answer
@@ -156,7 +168,9 @@ class SshTransport:
     def _copy(self, program: AgentProgram) -> None:
         child = self._open(scripts.copy_script(program))
         try:
-            printed, complaints = child.communicate(program.path.read_bytes(), timeout=_COPY_S)
+            printed, complaints = communicate(child, program.path.read_bytes(), _COPY_S)
+        except TooLong as error:
+            raise NotHere(f"host {self.host}: {error}; its login shell must print next to nothing") from None
         except subprocess.TimeoutExpired:
             child.kill()
             child.communicate()
@@ -178,8 +192,12 @@ class SshTransport:
         Args:
             chatter: the last line that the login shell printed.
         """
-        _, complaints = child.communicate()
-        lines = [*complaints.decode(errors="replace").splitlines(), chatter]
+        try:
+            _, complaints = communicate(child, b"", _END_S)
+        except (TooLong, subprocess.TimeoutExpired):
+            _end(child)
+            complaints = b""
+        lines = [plain(line) for line in (*complaints.decode(errors="replace").splitlines(), chatter)]
         why = explain(self.host, child.returncode, lines)
         if why is None:
             printed = next((line for line in reversed(lines) if line.strip()), "it printed nothing")
