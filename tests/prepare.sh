@@ -28,14 +28,14 @@ done
 # Spark brings 500 MB of archives, HDFS another 60 MB; both into the same folder.
 .venv/bin/crosswind apps install spark spark/hdfs || echo "tests that need Spark or HDFS will be skipped"
 
-# A browser to open the report in, iproute2 to look at what is left behind, a firewall to stand in the way, and sshd for machines come from the
+# A browser to open the report in, ping and iproute2 to look at networks, a firewall to stand in the way, and sshd for machines come from the
 # system's packages.
-if missing chromium || missing ip || missing nft || ! [ -x /usr/sbin/sshd ]; then
+if missing chromium || missing ping || missing ip || missing nft || ! [ -x /usr/sbin/sshd ]; then
     if [ "$(id -u)" = 0 ] && ! missing apt-get; then
-        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium iproute2 nftables openssh-client openssh-server >/dev/null ||
-            echo "chromium, iproute2, nftables or openssh-server could not be installed; their tests will be skipped"
+        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium iputils-ping iproute2 nftables openssh-client openssh-server >/dev/null ||
+            echo "chromium, iputils-ping, iproute2, nftables or openssh-server could not be installed; their tests will be skipped"
     else
-        echo "chromium, iproute2, nftables or openssh-server is missing and this is not root on Debian; their tests will be skipped"
+        echo "chromium, iputils-ping, iproute2, nftables or openssh-server is missing and this is not root on Debian; their tests will be skipped"
     fi
 fi
 
