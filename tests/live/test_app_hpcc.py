@@ -109,6 +109,8 @@ def test_a_grid_that_stays_on_one_node_is_refused_before_anything_starts(live: L
     assert not live.results.exists()
 
 
+# That runs need no root is shown with rpc, in `make test`.
+@pytest.mark.long
 def test_ranks_are_started_in_other_nodes_without_root_too(live: Live, as_nobody: tuple[str, ...]) -> None:
     write(live)
     status, said = live.run("run", "hpcc.yaml", prefix=as_nobody, timeout_s=200)
