@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import subprocess
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from crosswind.app.requirements import NeededFile, OwnProgram
 from crosswind.doctor.finding import Finding
 from crosswind.doctor.machines import (
     LookedAt,
@@ -51,6 +55,32 @@ def test_the_script_runs_in_any_shell_and_its_facts_are_read() -> None:
     assert facts.memory_bytes
     assert "cubic" in facts.congestion
     assert list(facts.peers) == ["self", "six"]
+
+
+def test_files_that_a_machine_has_are_told_from_others(tmp_path: Path) -> None:
+    private, single = tmp_path / "with space", tmp_path / "program"
+    private.mkdir()
+    (private / "installed.json").write_text("{}\n")
+    single.touch()
+    places = [str(private), str(single), "/nowhere"]
+    done = subprocess.run(
+        ["sh", "-s"], input=script_for({}, places), capture_output=True, text=True, check=True
+    )
+    record = hashlib.sha256(b"{}\n").hexdigest()
+    assert facts_from(done.stdout, [], places).places == dict(
+        zip(places, (record, "there", "absent"), strict=True)
+    )
+
+
+def test_a_program_that_a_machine_lacks_is_named_and_a_private_folder_is_no_lack(tmp_path: Path) -> None:
+    program, private = (
+        NeededFile(Path("/nowhere/psql"), OwnProgram("psql")),
+        NeededFile(tmp_path, OwnProgram("")),
+    )
+    needs = Needs(1, 0, None, [program, private])
+    facts = replace(GOOD, places={"/nowhere/psql": "absent", str(tmp_path): "absent"})
+    (finding,) = findings_of(facts, M0, TESTBED, needs)
+    assert (finding.verdict, finding.found) == ("missing", "it lacks /nowhere/psql, of psql")
 
 
 def test_what_a_machine_does_not_tell_is_unknown() -> None:

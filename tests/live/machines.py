@@ -1,8 +1,9 @@
 """Machines for tests of several: each a real sshd in network, mount, UTS, PID and time namespaces of its own.
 
 They are joined by an underlay, in which a client reaches them. Their clocks differ by seconds:
-CLOCK_MONOTONIC and CLOCK_BOOTTIME are shifted. /tmp, /var/tmp, /run and the home folder are each machine's
-own, so that a file of the client is not found there. Needs root, util-linux, iproute2 and openssh-server.
+CLOCK_MONOTONIC and CLOCK_BOOTTIME are shifted, and may run faster (`drift.c`). /tmp, /var/tmp, /run and the
+home folder are each machine's own, so that a file of the client is not found there. Needs root, util-linux,
+iproute2 and openssh-server.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,15 +44,21 @@ MaxStartups 100
 _BOOT = """\
 set -e
 mount --bind {folder}/home {home}
+[ ! -d {folder}/etc ] || mount --bind {folder}/etc /etc
 mount -t tmpfs -o mode=755 tmpfs /run
 mkdir /run/sshd /run/machine
 cp {folder}/sshd_config {folder}/host-key {folder}/authorized /run/machine/
+[ ! -d {folder}/etc ] || cp {folder}/drift.so {drift}
 for own in /tmp /var/tmp; do
     mount -t tmpfs -o mode=1777 tmpfs $own
 done
 hostname {name}
 ip link set lo up
 """
+
+
+# Where programs of a machine find what makes its clock drift.
+_DRIFT = "/run/machine/drift.so"
 
 
 @dataclass
@@ -159,6 +166,7 @@ def machines(
     mtu: int = 1500,
     shifts_s: Sequence[int] | None = None,
     shaped: bool = False,
+    drifts_ppm: Mapping[int, int] | None = None,
 ) -> Iterator[Rig]:
     """Start machines m0, m1 and so on.
 
@@ -168,12 +176,13 @@ def machines(
         shifts_s: of the machines' monotonic clocks; 1000 s more for each when absent.
         shaped: the underlay is a network of Crosswind's, of 10 Gbit/s and 0.2 ms +- 0.1 ms each way.
             Otherwise it is a bridge, which takes no CPU time and has no delay.
+        drifts_ppm: by how much the clocks of machines run faster, by their numbers; needs a C compiler.
     """
     join = _joined_by_crosswind if shaped else _joined_by_a_bridge
     with ExitStack() as stack:
         client, places = join(stack, count, mtu)
         shifts_s = shifts_s or [1000 * (number + 1) for number in range(count)]
-        yield _boot(stack, folder, client, places, shifts_s)
+        yield _boot(stack, folder, client, places, shifts_s, drifts_ppm or {})
 
 
 def _joined_by_a_bridge(stack: ExitStack, count: int, mtu: int) -> tuple[int, list[Place]]:
@@ -211,7 +220,12 @@ def _joined_by_crosswind(stack: ExitStack, count: int, mtu: int) -> tuple[int, l
 
 
 def _boot(
-    stack: ExitStack, folder: Path, client: int, places: Sequence[Place], shifts_s: Sequence[int]
+    stack: ExitStack,
+    folder: Path,
+    client: int,
+    places: Sequence[Place],
+    shifts_s: Sequence[int],
+    drifts_ppm: Mapping[int, int],
 ) -> Rig:
     key = folder / "client-key"
     _make_key(key)
@@ -222,7 +236,9 @@ def _boot(
         _make_key(own / "host-key")
         shutil.copy(f"{key}.pub", own / "authorized")
         (own / "sshd_config").write_text(_SSHD_CONFIG.format(folder="/run/machine"))
-        boot = _BOOT.format(folder=own, home=HOME, name=f"m{number}")
+        if number in drifts_ppm:
+            _make_drift(own, shifts_s[number], drifts_ppm[number])
+        boot = _BOOT.format(folder=own, home=HOME, name=f"m{number}", drift=_DRIFT)
         pid = stack.enter_context(_machine(place, boot, shifts_s[number]))
         started.append(Machine(f"m{number}", address, "eth0", pid, own, shifts_s[number]))
     rig = _client(folder, key, client, started)
@@ -303,6 +319,17 @@ def _await_sshd(machine: Machine) -> None:
 
 def _in(pid: int, *command: str) -> None:
     subprocess.run(["nsenter", f"--net=/proc/{pid}/ns/net", "--", *command], check=True)
+
+
+def _make_drift(folder: Path, shift_s: int, drift_ppm: int) -> None:
+    """Make an /etc by which every program of a machine loads a clock that runs faster from now on."""
+    origin_ns = time.monotonic_ns() + shift_s * 1_000_000_000
+    rate = (f"-DORIGIN_NS={origin_ns}LL", f"-DRATE_PPB={drift_ppm * 1000}LL")
+    source = Path(__file__).with_name("drift.c")
+    command = ["cc", "-O2", "-shared", "-fPIC", *rate, "-o", str(folder / "drift.so"), str(source), "-ldl"]
+    subprocess.run(command, check=True)
+    shutil.copytree("/etc", folder / "etc", symlinks=True)
+    (folder / "etc" / "ld.so.preload").write_text(f"{_DRIFT}\n")
 
 
 def _make_key(path: Path) -> None:

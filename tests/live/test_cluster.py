@@ -87,7 +87,7 @@ def measured(
     """Return a function that runs the experiment on machines; it returns the run's folder."""
 
     def run(testbed: RunningTestbed) -> Path:
-        monkeypatch.setattr(runs, "testbed_of", lambda _: testbed)
+        monkeypatch.setattr(runs, "testbed_of", lambda *_: testbed)
         path = experiment(live.folder)
         runs.run(
             resolve(load_experiment(path)),

@@ -107,7 +107,7 @@ def test_a_written_place_is_used_or_refused_with_the_link_and_a_remedy() -> None
     found = placed(network, machines(None, None, written={"z0": "m1", "h1x0": "m0"}))
     assert of_zones(found) == ["m1", "m0"]
     assert not found.problems
-    assert found.domains == [["z0", "h0x0"], ["z1", "h1x0"]]
+    assert list(found.parts.values()) == [["z0", "h0x0"], ["z1", "h1x0"]]
     found = placed(network, machines(None, None, written={"z0": "m1", "z1": "m1", "h1x0": "m0"}))
     assert len(found.problems) == 1  # For both directions.
     assert found.problems[0].startswith(

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from crosswind import catalog
+from crosswind.app.find import application_of
 from crosswind.plan import planned
 from crosswind.runner import Steering, machine, trial
 from crosswind.runner.budgets import Budgets
-from crosswind.runner.preflight import application_of
+from crosswind.runner.preflight import Checked
 from crosswind.spec import FabricSpec, Resolved, load_experiment, resolve
 from crosswind.stream import Event, Stream
-from crosswind.testbed import FabricFiles, Hello, ThisMachine, WorkFolder, testbed
+from crosswind.testbed import FabricFiles, ThisMachine, WorkFolder, testbed
 
 
 class Asked(Exception):
@@ -95,5 +96,5 @@ def test_provenance_says_which_domains_were_asked_for(
     asked: Any, tmp_path: Path, declared: Any, kept: Any
 ) -> None:
     found = resolved(declared)
-    hello = Hello(protocol=1, version="0", rootless=False, kernel="6.1", application_uid=0, application_gid=0)
-    assert machine.machine_now(found, application_of(found), hello, tmp_path).domains == kept
+    checked = Checked(rootless=False)
+    assert machine.machine_now(found, application_of(found), checked, tmp_path).domains == kept

@@ -22,6 +22,7 @@ from crosswind.runner.attempt import planned_row
 from crosswind.runner.growth import unsettled
 from crosswind.runner.interruption import Interrupted
 from crosswind.runner.outcome import RunOutcome
+from crosswind.runner.preflight import Checked
 from crosswind.spec.resolved import Resolved, Selection
 from crosswind.stream import Event, Note, RunEnded, SoFar, Stream, TrialBegun, TrialEnded
 from crosswind.testbed import ThisMachine
@@ -77,7 +78,7 @@ class PlayedAttempt:
             raise Interrupted(signal.SIGINT)
 
 
-def work_folder() -> AbstractContextManager[None]:
+def work_folder(*, keep: bool = False) -> AbstractContextManager[None]:
     return nullcontext()
 
 
@@ -88,10 +89,9 @@ def play(
     """Return a function that runs two conditions by a script; it returns outcome and (trial, end) rows."""
     monkeypatch.setattr(sitting, "Attempt", PlayedAttempt)
     monkeypatch.setattr(sitting, "WorkFolder", work_folder)
-    monkeypatch.setattr(runs, "preflight", lambda resolved: None)
+    monkeypatch.setattr(runs, "preflight", lambda resolved: Checked(rootless=False))
     monkeypatch.setattr(runs, "application_of", lambda resolved: None)
     monkeypatch.setattr(runs, "machine_now", lambda *_: MachineFacts())
-    monkeypatch.setattr(runs, "machine_notes", lambda resolved: [])
     monkeypatch.setattr(sitting.Sitting, "_prepare", lambda self, work: None)
 
     def run(

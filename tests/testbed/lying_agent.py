@@ -5,6 +5,7 @@ nodes.
 """
 
 import base64
+import hashlib
 import json
 import os
 import sys
@@ -54,6 +55,8 @@ def honest(request: Request) -> object:
         "set": {"effective_ns": 1},
         "measure": {"started_ns": 1},
         "get": {"bytes": "", "size_bytes": 0},
+        # Of the file that `grown-file` sends.
+        "checksum": {"sha256": hashlib.sha256(b"x" * 10).hexdigest()},
     }
     return answers.get(request["do"], {})
 
@@ -159,6 +162,7 @@ LIES: dict[str, tuple[str, Callable[[Request], object]]] = {
     "long-piece": ("get", lambda it: piece(it, 5_000_000, 2_000_000)),
     "no-base64": ("get", answer({"bytes": "../../etc/passwd!", "size_bytes": 100})),
     "grown-file": ("get", lambda it: piece(it, 10 if it["length"] == 0 else 1 << 40)),
+    "other-content": ("get", lambda it: piece(it, 9, min(9, int(str(it["length"]))))),
     "another-address": ("bind", answer({"address": "203.0.113.9:53"})),
     "account-of-root": ("nothing", lambda _: None),
 }

@@ -188,6 +188,13 @@ def test_of_a_file_that_grows_no_more_is_fetched_than_it_had() -> None:
         assert (work.path / "trial" / "samples").read_bytes() == b"x" * 10
 
 
+def test_a_file_with_another_checksum_than_the_machine_has_is_refused() -> None:
+    with WorkFolder() as work, agent_that("other-content") as agent:
+        files = fresh(work, agent)
+        with pytest.raises(TestbedError, match=r"trial/samples: its checksum is [0-9a-f]{64}, that of what"):
+            files.bring(work.path / "trial" / "samples")
+
+
 @pytest.mark.parametrize("way", ["samples", "folder/samples", "up", "pipe", "device"])
 def test_no_link_leads_out_of_the_folder(way: str, tmp_path: Path) -> None:
     precious = tmp_path / "precious"
@@ -232,7 +239,7 @@ def test_the_trial_says_why_and_nothing_is_written_outside_of_the_results(
                 yield fabric
 
     (tmp_path / "live.yaml").write_text(EXPERIMENT)
-    monkeypatch.setattr(runs, "testbed_of", lambda _: Lying())
+    monkeypatch.setattr(runs, "testbed_of", lambda *_: Lying())
     before, resolved = memory_bytes(), resolve(load_experiment(tmp_path / "live.yaml"))
     runs.run(resolved, EXPERIMENT, tmp_path, tmp_path / "results", Stream[Event](), report=lambda _: None)
     trials = tmp_path / "results" / "live" / "latest" / "trials.parquet"

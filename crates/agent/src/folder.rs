@@ -6,7 +6,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
@@ -16,6 +16,7 @@ use nix::fcntl::{openat, renameat, Flock, FlockArg, OFlag};
 use nix::sys::stat::{fchmod, mkdirat, Mode};
 use nix::unistd::{fchown, geteuid, unlinkat, UnlinkatFlags};
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 
 use crate::account::Account;
 use crate::failure::Failure;
@@ -45,11 +46,13 @@ pub struct RunFolder {
     application: Account,
     /// The lock of a folder that this agent has made, and removes.
     made: Option<Flock<File>>,
+    /// It stays, without its lock, so that the next agent does not take it for one of a killed agent.
+    keep: bool,
 }
 
 impl RunFolder {
     /// Makes the folder, or opens one that is there already.
-    pub fn open(path: &Path, application: Account) -> Result<Self, Failure> {
+    pub fn open(path: &Path, application: Account, keep: bool) -> Result<Self, Failure> {
         let named = path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with(PREFIX));
         let plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
         let (true, true, true, Some(parent)) = (named, plain, path.is_absolute(), path.parent()) else {
@@ -58,7 +61,7 @@ impl RunFolder {
                 path.display()
             )));
         };
-        Self::open_in(parent, path, application).map_err(|error| {
+        Self::open_in(parent, path, application, keep).map_err(|error| {
             Failure::preflight(format!(
                 "folder {}: {error}; set CROSSWIND_WORK_DIR where you start crosswind, to a folder that can be made on every machine, such as /var/tmp/NAME",
                 path.display()
@@ -66,7 +69,7 @@ impl RunFolder {
         })
     }
 
-    fn open_in(parent: &Path, path: &Path, application: Account) -> io::Result<Self> {
+    fn open_in(parent: &Path, path: &Path, application: Account, keep: bool) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(parent)?;
         sweep(parent);
         let made = match DirBuilder::new().mode(FOLDER_MODE).create(path) {
@@ -80,7 +83,7 @@ impl RunFolder {
         };
         let flags = libc::O_DIRECTORY | libc::O_NOFOLLOW;
         let root = OpenOptions::new().read(true).custom_flags(flags).open(path)?.into();
-        Ok(Self { path: path.to_owned(), root, application, made })
+        Ok(Self { path: path.to_owned(), root, application, made, keep })
     }
 
     /// Whether this agent has made it; if not, the caller sees the same files.
@@ -89,9 +92,13 @@ impl RunFolder {
     }
 
     /// Makes a folder, and those that lead to it, where they are missing.
-    pub fn make(&self, path: &Path, owner: Owner) -> Result<(), Failure> {
+    pub fn make(&self, path: &Path, owner: Owner, mode: Option<u32>) -> Result<(), Failure> {
         let names = self.names(path)?;
-        self.enter(&names, Some(owner)).map(drop).map_err(|error| failed("make", path, &error))
+        self.enter(&names, Some(owner))
+            .and_then(|folder| {
+                Ok(mode.map_or(Ok(()), |mode| fchmod(&folder, Mode::from_bits_truncate(mode & 0o777)))?)
+            })
+            .map_err(|error| failed("make", path, &error))
     }
 
     /// Removes a direct child with everything in it.
@@ -165,17 +172,31 @@ impl RunFolder {
         }
     }
 
-    fn read(&self, names: &[&OsStr], offset: u64, length: usize) -> io::Result<(Vec<u8>, u64)> {
+    /// The SHA-256 of a file, in hexadecimal; `None` where there is no such file.
+    pub fn checksum(&self, path: &Path) -> Result<Option<String>, Failure> {
+        let names = self.names(path)?;
+        match self.open_file(&names).and_then(sha256) {
+            Ok(sum) => Ok(Some(sum)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(failed("checksum", path, &error)),
+        }
+    }
+
+    fn open_file(&self, names: &[&OsStr]) -> io::Result<File> {
         let (name, above) = names.split_last().expect("a path below the folder has a name");
         let folder = self.enter(above, None)?;
         // A pipe would otherwise be waited for.
         let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC | OFlag::O_NONBLOCK;
         let file = File::from(openat(&folder, *name, flags, Mode::empty())?);
-        let metadata = file.metadata()?;
-        if !metadata.is_file() {
+        if !file.metadata()?.is_file() {
             return Err(io::Error::other("is not a file"));
         }
-        let size = metadata.len();
+        Ok(file)
+    }
+
+    fn read(&self, names: &[&OsStr], offset: u64, length: usize) -> io::Result<(Vec<u8>, u64)> {
+        let file = self.open_file(names)?;
+        let size = file.metadata()?.len();
         let rest = usize::try_from(size.saturating_sub(offset)).unwrap_or(usize::MAX);
         let mut bytes = vec![0; length.min(rest)];
         let mut filled = 0;
@@ -234,10 +255,16 @@ impl RunFolder {
 
 impl Drop for RunFolder {
     fn drop(&mut self) {
-        if self.is_made() {
-            if let Err(error) = fs::remove_dir_all(&self.path) {
-                eprintln!("crosswind-agent: {} is left: {error}", self.path.display());
-            }
+        if !self.is_made() {
+            return;
+        }
+        let removed = if self.keep {
+            fs::remove_file(self.path.join(LOCK_NAME))
+        } else {
+            fs::remove_dir_all(&self.path)
+        };
+        if let Err(error) = removed {
+            eprintln!("crosswind-agent: {} is left: {error}", self.path.display());
         }
     }
 }
@@ -269,6 +296,20 @@ fn failed(request: &str, path: &Path, error: &io::Error) -> Failure {
         "{request} {}: {error}; make room on this machine, or set CROSSWIND_WORK_DIR to another folder",
         path.display()
     ))
+}
+
+fn sha256(mut file: File) -> io::Result<String> {
+    let mut hasher = Sha256::new();
+    let mut bytes = vec![0; PIECE_MAX];
+    loop {
+        match file.read(&mut bytes) {
+            Ok(0) => break,
+            Ok(count) => hasher.update(&bytes[..count]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(hasher.finalize().iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}")))
 }
 
 fn locked(folder: &Path) -> io::Result<Flock<File>> {
@@ -304,7 +345,7 @@ mod tests {
     use super::*;
 
     fn opened(path: &Path) -> RunFolder {
-        RunFolder::open(path, Account { uid: geteuid().as_raw(), gid: getegid().as_raw() }).unwrap()
+        RunFolder::open(path, Account { uid: geteuid().as_raw(), gid: getegid().as_raw() }, false).unwrap()
     }
 
     fn piece(offset: u64, bytes: &[u8], last: bool) -> Piece {
@@ -326,6 +367,19 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_that_is_kept_stays_also_for_the_next_one() {
+        let above = tempfile::tempdir().unwrap();
+        let path = above.path().join("run-1");
+        let account = Account { uid: geteuid().as_raw(), gid: getegid().as_raw() };
+        let folder = RunFolder::open(&path, account, true).unwrap();
+        folder.put(&path.join("file"), Owner::Agent, &piece(0, b"x", true)).unwrap();
+        drop(folder);
+        drop(opened(&above.path().join("run-2")));
+        let left: Vec<_> = fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["file"]);
+    }
+
+    #[test]
     fn a_file_arrives_in_pieces_and_has_its_name_with_the_last() {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("run-1");
@@ -340,6 +394,11 @@ mod tests {
         assert_eq!(folder.get(&file, 4, 2).unwrap(), Some((b"tw".to_vec(), 7)));
         assert_eq!(folder.get(&file, 100, 2).unwrap(), Some((Vec::new(), 7)));
         assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o640);
+        let sum = "8ab63e29a4ba14e4e1688f9c15e5af90895421358c945b0431f85d66977bd3d2";
+        assert_eq!(folder.checksum(&file).unwrap().as_deref(), Some(sum));
+        assert_eq!(folder.checksum(&path.join("trial/none")).unwrap(), None);
+        folder.make(&path.join("trial/data"), Owner::Application, Some(0o700)).unwrap();
+        assert_eq!(fs::metadata(path.join("trial/data")).unwrap().mode() & 0o777, 0o700);
         assert_eq!(fs::read_dir(path.join("trial/node")).unwrap().count(), 1);
         folder.clear(&path.join("trial")).unwrap();
         folder.clear(&path.join("trial")).unwrap();
@@ -355,9 +414,10 @@ mod tests {
         fs::write(&secret, "secret").unwrap();
         for outside in [secret.clone(), path.join("../secret"), path.clone(), PathBuf::from("secret")] {
             assert!(folder.get(&outside, 0, 9).is_err(), "{outside:?}");
+            assert!(folder.checksum(&outside).is_err(), "{outside:?}");
             assert!(folder.put(&outside, Owner::Agent, &piece(0, b"x", true)).is_err(), "{outside:?}");
             assert!(folder.clear(&outside).is_err(), "{outside:?}");
-            assert!(folder.make(&outside, Owner::Agent).is_err(), "{outside:?}");
+            assert!(folder.make(&outside, Owner::Agent, None).is_err(), "{outside:?}");
         }
         assert!(folder.clear(&path.join("a/b")).is_err());
         // An application leads the agent astray.
@@ -410,7 +470,7 @@ mod tests {
     #[test]
     fn a_folder_has_a_plain_path_and_a_telling_name() {
         for wrong in ["run-1", "/", "/tmp/other", "/tmp/../tmp/run-1"] {
-            assert!(RunFolder::open(Path::new(wrong), Account { uid: 0, gid: 0 }).is_err(), "{wrong}");
+            assert!(RunFolder::open(Path::new(wrong), Account { uid: 0, gid: 0 }, false).is_err(), "{wrong}");
         }
     }
 }

@@ -35,6 +35,9 @@ pub enum Action {
     /// Open the socket to other machines.
     Bind {
         address: IpAddr,
+        /// One that is free when absent.
+        #[serde(default)]
+        port: u16,
     },
     Join(Join),
     Up {
@@ -83,12 +86,18 @@ pub enum Action {
     /// Make the folder of the run on this machine, or open it where it is there.
     Folder {
         path: PathBuf,
+        /// It stays when the agent ends.
+        #[serde(default)]
+        keep: bool,
     },
     /// Make a folder in it.
     Make {
         path: PathBuf,
         #[serde(rename = "for")]
         owner: Owner,
+        /// Permissions; others may enter it when absent.
+        #[serde(default)]
+        mode: Option<u32>,
     },
     /// Remove what stands directly in it.
     Clear {
@@ -100,6 +109,10 @@ pub enum Action {
         path: PathBuf,
         offset: u64,
         length: usize,
+    },
+    /// The checksum of a file.
+    Checksum {
+        path: PathBuf,
     },
 }
 

@@ -131,12 +131,12 @@ impl Unbound {
         Ok(Self { socket: open()?, probe: open()? })
     }
 
-    /// Gives it an address of the machine; the kernel chooses the port.
+    /// Gives it an address of the machine; the kernel chooses the port where it is 0.
     ///
     /// # Errors
-    /// When the address is not the machine's.
-    pub fn bind(self, address: IpAddr) -> io::Result<Bound> {
-        let address = SockaddrStorage::from(SocketAddr::new(address, 0));
+    /// When the address is not the machine's, or another process has the port.
+    pub fn bind(self, address: IpAddr, port: u16) -> io::Result<Bound> {
+        let address = SockaddrStorage::from(SocketAddr::new(address, port));
         nix::sys::socket::bind(self.socket.as_raw_fd(), &address)?;
         let socket = UdpSocket::from(self.socket);
         // Beyond net.core.rmem_max only with privileges; the plain option takes what is allowed.

@@ -193,7 +193,7 @@ fn an_interface_with_too_small_an_mtu_is_refused() {
     let refused = std::thread::spawn(|| {
         common::loopback_alone(1_279);
         let unbound = Unbound::open(AddressFamily::Inet).unwrap();
-        let socket = unbound.bind("127.0.0.1".parse().unwrap()).unwrap();
+        let socket = unbound.bind("127.0.0.1".parse().unwrap(), 0).unwrap();
         let own = Membership { domain: 0, run: 1, key: [3; 32] };
         Tunnel::new(socket, own, [(1, "127.0.0.1:9".parse().unwrap())]).unwrap_err().to_string()
     });

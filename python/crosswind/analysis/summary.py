@@ -22,6 +22,7 @@ from crosswind.analysis.stragglers import Straggler, stragglers_of
 from crosswind.analysis.together import corrected, guards
 from crosswind.curves import BucketHistory
 from crosswind.results import Provenance
+from crosswind.results.between_machines import TrialMachine, machines_of
 from crosswind.results.buckets import Credits, bucket_histories, credits_of
 from crosswind.results.documents import WITHOUT_IT, blaming
 from crosswind.results.host import Host, host_of
@@ -70,6 +71,7 @@ class TrialSummary:
     retransmissions: int | None
     credits: Credits  # the levels of credit buckets at its start and its end
     stragglers: list[Straggler]
+    machines: list[TrialMachine]  # that carried the network together; none where one did
     logs: Path | None
 
     @property
@@ -244,7 +246,8 @@ def _trial(results: Results, row: StoredTrial, measures: Sequence[Measure]) -> T
         latency_ns = _latency(operations, metrics)
     measurement = results.measurement(row.trial)
     before = results.provenance.before
-    cores = None if before is None else before.cores
+    # Those of other machines are not what this one has.
+    cores = None if before is None or before.machines else before.cores
     values = {measure.key: _value(measure, latency_ns, metrics) for measure in measures}
     with blaming(results.path / "monitors" / f"{row.trial}.json", WITHOUT_IT):
         slow, tail = (None, None) if operations is None else slow_operations(results, row.trial, operations)
@@ -273,6 +276,7 @@ def _trial(results: Results, row: StoredTrial, measures: Sequence[Measure]) -> T
         retransmissions=_total(metrics, "retransmissions"),
         credits=credits,
         stragglers=stragglers_of(results, row),
+        machines=machines_of(measurement),
         logs=results.logs(row.trial),
     )
 

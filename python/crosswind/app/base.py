@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from crosswind.app.demand import Demand
-from crosswind.app.requirements import Requirement
+from crosswind.app.requirements import NeededFile, Requirement
 from crosswind.app.written import Facts
 from crosswind.results.rows import Metric
 from crosswind.spec.declared import DeclaredApplication
@@ -149,6 +149,18 @@ class Application(DeclaredApplication):
     def own_versions(self) -> dict[str, str]:
         """Return the versions of other programs that these parameters run, for provenance."""
         return {}
+
+    def needed_files(self) -> list[NeededFile]:
+        """Return what every machine with nodes needs besides the files of a trial.
+
+        Raises: NotHere: a requirement is missing here.
+        """
+        needed = [*type(self).needs(self.variant), *self.own_requirements()]
+        return [NeededFile(path, requirement) for requirement in needed for path in requirement.places()]
+
+    def needs_one_machine(self) -> str | None:
+        """Return why all nodes must be on one machine, as the end of a sentence; None if they need not."""
+        return None
 
     def is_prepared(self, nodes: Collection[str]) -> bool:
         """Return whether the data that every trial starts from exist already."""

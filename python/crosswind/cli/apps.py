@@ -125,7 +125,7 @@ def _requirements(name: str) -> list[Requirement]:
 
 
 def _requirements_of_experiment(file: Path) -> list[Requirement]:
-    from crosswind.runner.preflight import application_of
+    from crosswind.app.find import application_of
     from crosswind.spec import load_experiment, resolve
 
     application = application_of(resolve(load_experiment(file)))

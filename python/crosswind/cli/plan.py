@@ -37,10 +37,11 @@ def command(file: str, pilot: Path | None, testbed: Path | None, as_json: bool) 
     """
     from crosswind.analysis.pilot import predict
     from crosswind.analysis.pilot_text import describe_prediction
+    from crosswind.app.find import application_of
     from crosswind.doctor import auto_domains_here, check_here
     from crosswind.plan import outline
     from crosswind.plan.text import describe
-    from crosswind.runner.preflight import application_of, missing_for
+    from crosswind.runner.preflight import missing_for
     from crosswind.runner.room import lack_of_room
     from crosswind.spec import find_experiment, load_experiment, resolve
     from crosswind.spec.testbed_file import on_testbed

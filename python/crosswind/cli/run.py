@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 @click.option("--once", is_flag=True, help="Run one trial per condition, as a smoke test.")
 @testbed_option
 @keep_going_option
+@click.option("--keep", is_flag=True, help="Let the files of the last trial stay, on every machine.")
 @console_option
 @bounded
 @metrics_option
@@ -48,6 +49,7 @@ def command(
     once: bool,
     testbed: Path | None,
     keep_going: bool,
+    keep: bool,
     in_browser: bool,
     bounds: Bounds,
     metrics: int | None,
@@ -86,6 +88,7 @@ def command(
             bounds,
             report=write_report_so_far,
             keep_going=keep_going,
+            keep_files=keep,
             steering=steering,
         )
     return finish(outcome, as_json=as_json)

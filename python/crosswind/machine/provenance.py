@@ -78,6 +78,17 @@ def machine_fingerprint(facts: MachineFacts) -> dict[str, str] | None:
         "cores": str(facts.cores),
         "clock source": str(facts.clock_source),
         **{f"version of {name}": value for name, value in sorted(facts.tools.items())},
+        **{
+            f"{what} of {machine.name}": str(value)
+            for machine in facts.machines
+            for what, value in (
+                ("kernel", machine.kernel),
+                ("CPU", machine.cpu),
+                ("cores", machine.cores),
+                ("clock source", machine.clock_source),
+                ("agent", machine.agent),
+            )
+        },
     }
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from crosswind.analysis.answer import answers, trials_so_far
 from crosswind.analysis.cautions.of_run import cautions
+from crosswind.analysis.machines import machines_over
 from crosswind.analysis.measure import OVER_100_MS, Measure
 from crosswind.analysis.monitored import TITLES, monitored
 from crosswind.analysis.moved import faithful_for, moved
@@ -17,6 +18,7 @@ from crosswind.analysis.summary import Estimate, Ratio, Summary, summarise
 from crosswind.report import strip
 from crosswind.report.curves import THRESHOLDS_NS, read_curves
 from crosswind.report.describe import describe
+from crosswind.report.machines_section import machine_lines
 from crosswind.report.measure_figures import measure_figures
 from crosswind.report.monitor_figures import monitor_figures
 from crosswind.report.network_figures import network_figures
@@ -128,6 +130,9 @@ def render(results: Results, *, goes_on: bool = False) -> str:
         needed=needed,
         monitored=found,
         network=network_section(results),
+        machines=machine_lines(
+            machines_over([trial.machines for trial in summary.trials], summary.provenance)
+        ),
         monitor_titles=TITLES,
         published=published_figures(summary, results),
         shown_in=shown_in,

@@ -10,7 +10,12 @@ from crosswind.results.measurement import MeasuredMachine, Measurement
 
 @dataclass(frozen=True)
 class OneWay:
-    """The datagrams from one machine to another, as the other has counted them in the window."""
+    """The datagrams from one machine to another, as the other has counted them in the window.
+
+    Attributes:
+        reordered: came after a later one, and were put back in order.
+        duplicate: came again, and were left out.
+    """
 
     source: str
     target: str
@@ -19,6 +24,28 @@ class OneWay:
     duplicate: int
     refused: int
     clock_steps: int
+
+
+@dataclass(frozen=True)
+class TrialMachine:
+    """A machine in one trial.
+
+    Attributes:
+        clock_bound_ns: an instant of it is not wrong by more than this on the first machine's clock.
+        skew_ppb: by how much its clock runs faster than the first one's.
+        began_ns: start of its window after that of the first; wrong by `clock_bound_ns` at most.
+        late_ns: P99 of how late packets left, or came from another machine; likewise.
+        lost, reordered, forged: datagrams that were to arrive there.
+    """
+
+    name: str
+    clock_bound_ns: int
+    skew_ppb: int
+    began_ns: int
+    late_ns: int | None
+    lost: int
+    reordered: int
+    forged: int
 
 
 def one_ways(measurement: Measurement) -> list[OneWay]:
@@ -39,17 +66,36 @@ def one_ways(measurement: Measurement) -> list[OneWay]:
     ]
 
 
+def machines_of(measurement: Measurement | None) -> list[TrialMachine]:
+    """Return the machines of a trial in order; none for one machine."""
+    if measurement is None:
+        return []
+    ways = one_ways(measurement)
+    return [
+        TrialMachine(
+            name=machine.machine,
+            clock_bound_ns=machine.clock.bound_ns,
+            skew_ppb=machine.clock.skew_ppb,
+            began_ns=machine.started_ns - measurement.window.started_ns,
+            late_ns=machine.ledger.error_ns.get("p99"),
+            lost=sum(way.lost for way in ways if way.target == machine.machine),
+            reordered=sum(way.reordered for way in ways if way.target == machine.machine),
+            forged=machine.tunnel.forged_datagrams,
+        )
+        for machine in measurement.machines
+    ]
+
+
 def void_reasons(measurement: Measurement) -> Iterator[str]:
     """Yield why the network between the machines was not as transparent as it must be.
 
-    Nothing is sent again there, so a lost datagram is a lost packet. One that is overtaken is waited for, and
-    so is everything behind it.
+    Nothing is sent again there, so a lost datagram is a lost packet. One that is overtaken is put back in
+    order, and one that comes again is left out; a packet that was late because of that is in the ledger.
     """
     for way in one_ways(measurement):
         between = f"from {way.source} to {way.target}"
-        for count, what in ((way.lost, "lost"), (way.reordered, "reordered"), (way.duplicate, "duplicated")):
-            if count:
-                yield f"{count} datagram{'s' if count > 1 else ''} {between} {what}"
+        if way.lost:
+            yield f"{way.lost} datagram{'s' if way.lost > 1 else ''} {between} lost"
         if way.refused:
             yield f"{way.refused} records {between} could not be read"
         if way.clock_steps:

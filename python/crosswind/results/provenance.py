@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field, Strict
 
 from crosswind.results.part import StoredPart
+from crosswind.spec.resolved.part import left_out_if_empty
 
 
 class GitState(StoredPart):
@@ -63,6 +64,33 @@ class PlannedFingerprint(StoredPart):
     left_out: str | None = None
 
 
+class MachineOfTestbed(StoredPart):
+    """A machine that carries a part of the network; None where it does not report it.
+
+    Attributes:
+        name: as ssh knows it.
+        address: where packets of the other machines arrive.
+        processor, cpu: the instruction set, and what the kernel calls it.
+        load_average: of one minute, when the run began.
+        agent: its version.
+        rootless: whether it made the nodes without root.
+    """
+
+    name: str
+    address: str | None = None
+    kernel: str | None = None
+    processor: str | None = None
+    cpu: str | None = None
+    cores: int | None = None
+    memory_bytes: int | None = None
+    memory_available_bytes: int | None = None
+    clock_source: str | None = None
+    governor: str | None = None
+    load_average: float | None = None
+    agent: str | None = None
+    rootless: bool | None = None
+
+
 class MachineFacts(StoredPart):
     """A machine and its tools at an instant; None where the system, or an older version, does not report it.
 
@@ -75,6 +103,7 @@ class MachineFacts(StoredPart):
         seed: of the experiment.
         domains: those that the agent was given in trials: how many, or the switches and hosts of each.
         state: what the machine did besides.
+        machines: those of the testbed, where it is not this machine.
         remarks: notes for the reader of the results; of a run's beginning alone, as are the next two.
         bounds: what it was allowed to do besides, by name; None without a bound.
     """
@@ -100,6 +129,7 @@ class MachineFacts(StoredPart):
     rootless: bool | None = None
     domains: int | list[list[str]] = 1
     state: MachineActivity | None = None
+    machines: list[MachineOfTestbed] = left_out_if_empty([])
     remarks: list[str] = Field(default_factory=list)
     bounds: dict[str, int | float | None] = Field(default_factory=dict)
     fingerprint: PlannedFingerprint | None = None

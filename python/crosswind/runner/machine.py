@@ -8,9 +8,10 @@ from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.doctor import auto_domains_here
 from crosswind.errors import CrosswindError, Exit
 from crosswind.machine import machine_fingerprint, provenance
+from crosswind.plan.placement import placement_of
 from crosswind.results import MachineFacts
+from crosswind.runner.preflight import Checked
 from crosswind.spec import Resolved, domains_of
-from crosswind.testbed import Hello
 from crosswind.testbed.binaries import AGENT
 
 
@@ -21,7 +22,7 @@ class MachineChanged(CrosswindError):
 
 
 def machine_now(
-    resolved: Resolved, application: Application, hello: Hello, experiment_folder: Path
+    resolved: Resolved, application: Application, checked: Checked, experiment_folder: Path
 ) -> MachineFacts:
     """Return the facts of this machine now, with the tools of an experiment."""
     tools = {
@@ -32,8 +33,14 @@ def machine_now(
     if any(condition.is_real for condition in resolved.conditions):
         tools |= IPERF3.versions()
     found = provenance(experiment_folder, resolved.trials.seed, tools)
-    domains = domains_of(resolved, auto_domains_here(resolved))
-    return found.with_changes(rootless=hello.rootless, domains=domains)
+    placement = placement_of(resolved)
+    return found.with_changes(
+        rootless=checked.rootless,
+        domains=domains_of(resolved, auto_domains_here(resolved))
+        if placement is None
+        else list(placement.parts.values()),
+        machines=list(checked.machines),
+    )
 
 
 def check_same_machine(before: MachineFacts, now: MachineFacts) -> None:

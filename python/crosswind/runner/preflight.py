@@ -1,18 +1,19 @@
 """Checks before a run starts: finds what would make it fail."""
 
-from crosswind.app import Application, Missing, find
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from crosswind.app import Application, Missing
+from crosswind.app.find import application_of
 from crosswind.errors import CrosswindError
+from crosswind.results.provenance import MachineOfTestbed
 from crosswind.runner.interference import check_iperf3
+from crosswind.runner.machines import check_machines
+from crosswind.runner.notes import machine_notes
 from crosswind.runner.room import lack_of_room
 from crosswind.spec import Resolved
-from crosswind.spec.restored import restored
-from crosswind.testbed import Agent, Hello, NotHere
-
-
-def application_of(resolved: Resolved) -> Application:
-    """Return the application of a resolved experiment with its parameters."""
-    kind = find(resolved.application.name)
-    return kind(restored(kind.Parameters, resolved.application.parameters))
+from crosswind.testbed import Agent, NotHere
 
 
 def missing_for(application: Application) -> list[Missing]:
@@ -20,20 +21,31 @@ def missing_for(application: Application) -> list[Missing]:
     return [*type(application).missing(application.variant), *application.own_missing()]
 
 
-def preflight(resolved: Resolved) -> Hello:
-    """Check that this machine can run an experiment; start nothing but one agent, and return its greeting.
+@dataclass(frozen=True)
+class Checked:
+    """A testbed that can run an experiment.
+
+    Attributes:
+        rootless: whether nodes are made without root, on any machine.
+        machines: where they are not on this machine.
+        programs: private folders that a machine lacks.
+        notes: what a user should know before the first trial.
+    """
+
+    rootless: bool
+    machines: Sequence[MachineOfTestbed] = ()
+    notes: Sequence[str] = ()
+    programs: Sequence[Path] = ()
+
+
+def preflight(resolved: Resolved) -> Checked:
+    """Check that an experiment can run; start nothing but one agent on each machine, and end it.
 
     Raises:
-        NotHere: a program is missing, or the machine is too small; the message has the remedy.
+        NotHere: a program is missing, or a machine is too small; the message has the remedy.
         AgentRefused: namespaces are not allowed here; the message has the remedy.
         CrosswindError: the topology lacks a node that the application needs.
     """
-    if resolved.testbed is not None:
-        names = ", ".join(machine.name for machine in resolved.testbed.machines[:5])
-        raise NotHere(
-            f"testbed: ssh: this version runs trials on this machine only, and not on {names}; write "
-            "testbed: local. `crosswind plan` shows what would be where"
-        )
     application = application_of(resolved)
     kind = type(application)
     lacking = kind.roles_missing(resolved.topology.nodes)
@@ -44,10 +56,15 @@ def preflight(resolved: Resolved) -> Hello:
         )
     if missing := missing_for(application):
         raise NotHere("\n".join(f"{item.what}; {item.remedy}" for item in missing))
-    if too_little := lack_of_room(application, resolved.topology.nodes):
+    nodes_are_here = resolved.testbed is None
+    if too_little := lack_of_room(application, resolved.topology.nodes, nodes_are_here=nodes_are_here):
         raise NotHere("\n".join(too_little))
     check_iperf3(
         [entry for condition in resolved.conditions for entry in condition.interference if entry.is_real]
     )
+    if resolved.testbed is not None:
+        checked = check_machines(resolved)
+        rootless = any(machine.rootless for machine in checked.machines)
+        return Checked(rootless, checked.machines, checked.notes, checked.programs)
     with Agent() as agent:
-        return agent.hello
+        return Checked(agent.hello.rootless, notes=machine_notes(resolved))

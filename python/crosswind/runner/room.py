@@ -35,11 +35,19 @@ class Room:
     kept: Disk
 
 
-def lack_of_room(application: Application, nodes: Collection[str]) -> list[str]:
-    """Return what this machine has too little of for a trial, one sentence each; empty if it has enough."""
+def lack_of_room(
+    application: Application, nodes: Collection[str], *, nodes_are_here: bool = True
+) -> list[str]:
+    """Return what this machine has too little of for a trial, one sentence each; empty if it has enough.
+
+    Args:
+        nodes_are_here: they take no memory of this machine where they are on other ones.
+    """
     demand = application.demand(nodes)
     if demand.kept_bytes and _is_prepared(application, nodes):
         demand = replace(demand, kept_bytes=0)
+    if not nodes_are_here:
+        demand = replace(demand, memory_bytes=0)
     return [] if demand == Demand() else list(lacking(demand, application.name, _room_here()))
 
 

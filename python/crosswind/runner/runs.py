@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from crosswind.app import Application
+from crosswind.app.find import application_of
 from crosswind.errors import CrosswindError, Exit
 from crosswind.fingerprint.measure import end_facts
 from crosswind.fingerprint.measure.machines import ANYTHING, Bounds, facts_here, refuse_busy
@@ -15,16 +16,15 @@ from crosswind.results import ResultsFolder
 from crosswind.results.documents import WITHOUT_IT, blaming
 from crosswind.runner.attempt import planned_row
 from crosswind.runner.machine import check_same_machine, machine_now
-from crosswind.runner.notes import machine_notes
+from crosswind.runner.machines import machines_now
 from crosswind.runner.outcome import RunOutcome
-from crosswind.runner.preflight import application_of, preflight
+from crosswind.runner.preflight import Checked, preflight
 from crosswind.runner.sitting import Report, Sitting
 from crosswind.runner.steering import Steering
 from crosswind.runner.testbed import testbed_of
 from crosswind.spec import Resolved, load_experiment, resolve
 from crosswind.spec.read_file import read_file
 from crosswind.stream import Event, Note, RunEnded, Stream
-from crosswind.testbed import Hello
 
 
 class ExperimentChanged(CrosswindError):
@@ -43,6 +43,7 @@ def run(
     *,
     report: Report,
     keep_going: bool = False,
+    keep_files: bool = False,
     steering: Steering | None = None,
 ) -> RunOutcome:
     """Run a resolved experiment from its first trial to its last.
@@ -56,24 +57,24 @@ def run(
         report: writes a report of what is known so far; called between two trials.
         bounds: what the machine may do besides when this begins.
         keep_going: go on although all trials of the first block failed for the same reason.
+        keep_files: let the files of the last trial stay, here and on other machines.
         steering: what may change the network of the trial that runs; nothing does when absent.
     Raises: CrosswindError: the machine cannot run it, or is too busy; nothing was started, and no folder
         made.
     """
     since = end_facts.look()
-    hello = preflight(resolved)
+    checked = preflight(resolved)
     application = application_of(resolved)
-    notes = machine_notes(resolved)
-    now = machine_now(resolved, application, hello, source_folder)
+    now = machine_now(resolved, application, checked, source_folder)
     here = facts_here(since)
     refuse_busy([here], bounds)
     now = now.with_changes(
-        remarks=notes,
+        remarks=list(checked.notes),
         state=here.state,
         bounds=asdict(bounds),
         fingerprint=planned_fingerprint(resolved),
     )
-    for note in notes:
+    for note in checked.notes:
         stream.publish(Note(text=f"note: {note}"))
     folder = ResultsFolder.create(results, resolved, source_text, _named_files(resolved, source_folder))
     with folder.writing():
@@ -83,16 +84,17 @@ def run(
             sitting = Sitting(
                 resolved,
                 application,
-                testbed_of(resolved),
+                testbed_of(resolved, checked.programs),
                 folder,
                 journal,
                 stream,
                 steering or Steering(stream),
                 report=report,
                 keep_going=keep_going,
+                keep_files=keep_files,
             )
             outcome = sitting.execute()
-        _write_after(folder, resolved, application, hello, source_folder, since)
+        _write_after(folder, resolved, application, checked, source_folder, since)
     _publish_end(outcome, stream)
     return outcome
 
@@ -150,9 +152,9 @@ def _continued(
             f"{folder.path}/experiment.yaml: differs in meaning from resolved.json, with which the run "
             f"started ({differing}); undo the change of either file, or start a new run"
         )
-    hello = preflight(resolved)
+    checked = preflight(resolved)
     application = application_of(resolved)
-    now = machine_now(resolved, application, hello, folder.path)
+    now = machine_now(resolved, application, checked, folder.path)
     before = folder.provenance().before
     provenance = folder.path / "provenance.json"
     with blaming(provenance, WITHOUT_IT):
@@ -171,7 +173,7 @@ def _continued(
         sitting = Sitting(
             resolved,
             application,
-            testbed_of(resolved),
+            testbed_of(resolved, checked.programs),
             folder,
             journal,
             stream,
@@ -180,7 +182,7 @@ def _continued(
             keep_going=keep_going,
         )
         outcome = sitting.execute()
-    _write_after(folder, resolved, application, hello, folder.path, since)
+    _write_after(folder, resolved, application, checked, folder.path, since)
     return outcome
 
 
@@ -206,7 +208,7 @@ def _write_after(
     folder: ResultsFolder,
     resolved: Resolved,
     application: Application,
-    hello: Hello,
+    checked: Checked,
     source: Path,
     since: end_facts.InterfaceBytes,
 ) -> None:
@@ -214,5 +216,7 @@ def _write_after(
     with contextlib.suppress(OSError):
         state = facts_here(since).state
         folder.write_provenance(
-            after=machine_now(resolved, application, hello, source).with_changes(state=state)
+            after=machine_now(resolved, application, checked, source).with_changes(
+                state=state, machines=machines_now(resolved)
+            )
         )

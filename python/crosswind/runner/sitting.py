@@ -58,7 +58,9 @@ class Sitting:
         *,
         report: Report,
         keep_going: bool,
+        keep_files: bool = False,
     ) -> None:
+        self._keep_files = keep_files
         self._keep_going = keep_going
         self._resolved = resolved
         self._application = application
@@ -83,7 +85,7 @@ class Sitting:
     def execute(self) -> RunOutcome:
         """Run the trials and return the outcome of the run; every trial that ended is in the tables."""
         stopped = None
-        with self._interruption.handling(), WorkFolder() as work, self._testbed:
+        with self._interruption.handling(), WorkFolder(keep=self._keep_files) as work, self._testbed:
             try:
                 self._publish_begin()
                 self._write_tables()
@@ -105,6 +107,11 @@ class Sitting:
                     self._fingerprint("after")
             except (Interrupted, DiskFull, _Stopped) as reason:
                 stopped = str(reason)
+            if self._keep_files:
+                self._note(
+                    f"the files of the last trial stay in {work.path}, on this machine and on others that "
+                    "carried it; `crosswind cleanup` removes them here"
+                )
         return judge_run(
             self._folder.path,
             self._journal.attempts(),

@@ -1,9 +1,31 @@
-"""Where the trials of an experiment run."""
+"""Where the trials of an experiment run: on this machine, or on those of its testbed."""
 
+from collections.abc import Sequence
+from pathlib import Path
+
+from crosswind.plan.placement import placement_of
 from crosswind.spec import Resolved
-from crosswind.testbed import RunningTestbed, ThisMachine
+from crosswind.spec.resolved import ResolvedMachine
+from crosswind.testbed import MachineAt, RunningTestbed, SeveralMachines, ThisMachine
+from crosswind.testbed.at_once import at_once
+from crosswind.testbed.ssh import SshTransport
 
 
-def testbed_of(resolved: Resolved) -> RunningTestbed:
-    """Return this machine: `preflight` refuses an experiment that names others."""
-    return ThisMachine()
+def testbed_of(resolved: Resolved, programs: Sequence[Path]) -> RunningTestbed:
+    """Return where the trials of an experiment run; nothing is started there yet.
+
+    Args:
+        programs: private folders that are copied to other machines.
+    Raises: NotHere: ssh knows no address of a machine; the message names it.
+    """
+    placement = placement_of(resolved)
+    if resolved.testbed is None or placement is None:
+        return ThisMachine()
+    machines = {machine.name: machine for machine in resolved.testbed.machines}
+    places = at_once(lambda name: _place_of(machines[name]), placement.parts)
+    return SeveralMachines(places, list(placement.parts.values()), programs)
+
+
+def _place_of(machine: ResolvedMachine) -> MachineAt:
+    transport = SshTransport.of(machine)
+    return MachineAt(machine.name, transport, machine.address or transport.address(), machine.port)

@@ -6,8 +6,8 @@ translated into every machine's clock. All instants that come back are on the fi
 
 from __future__ import annotations
 
+import os
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,12 +21,11 @@ from crosswind.results.measurement.together import OfMachine, together
 from crosswind.spec import FabricCondition, FabricSpec
 from crosswind.spec.resolved import RequestedLimits
 from crosswind.stream import Step
-from crosswind.testbed.agent import Ended
 from crosswind.testbed.at_once import at_once
 from crosswind.testbed.errors import AgentDied, TestbedError
 from crosswind.testbed.fabric import Fabric, Process, Root
 from crosswind.testbed.folders import WorkFolder
-from crosswind.testbed.machines import ComparedClock, Machines
+from crosswind.testbed.machines import ClocksAt, ComparedClock, Machines
 from crosswind.testbed.replies import Node
 from crosswind.testbed.running import RunningFabric
 
@@ -36,8 +35,6 @@ LEAD_NS = 50_000_000
 COMPARE_S = 1.0
 # Before a window, for instants that lie before it, such as those of a warm-up.
 BEFORE_NS = 10_000_000_000
-# How soon the loss of another machine ends the wait for a process.
-CHECK_S = 0.25
 
 
 class ClusterFabric(Fabric):
@@ -62,7 +59,7 @@ class ClusterFabric(Fabric):
         self._spec = spec
         generation = machines.next_generation()
         self._parts = [
-            RunningFabric(agent, spec, logs, None, limits, generation, files)
+            RunningFabric(agent, spec, logs, None, limits, generation, files, machines.check)
             for agent, files in zip(machines.agents, machines.files, strict=True)
         ]
         self._machine_of: dict[str, int] = {}
@@ -75,7 +72,8 @@ class ClusterFabric(Fabric):
 
     @property
     def application_account(self) -> tuple[int, int]:
-        return self._parts[0].application_account
+        # Files here have to be readable here; on the machines, their agents give them to the application.
+        return self._parts[0].application_account if os.geteuid() == 0 else (os.geteuid(), os.getegid())
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -126,14 +124,18 @@ class ClusterFabric(Fabric):
         whole_output: bool = False,
     ) -> Process:
         part = self._parts[self._machine_of[node]]
-        started = part.start(
+        return part.start(
             node, name, argv, cwd=cwd, env=env, root=root, account=account, whole_output=whole_output
         )
-        return _ProcessThere(started, self._machines)
 
     def fresh(self, work: WorkFolder, name: str) -> Path:
         folder = work.fresh(name, *self.application_account)
-        at_once(lambda files: files.fresh(folder), self._machines.files)
+
+        def fresh_there(machine: int) -> None:
+            elsewhere = [node for node, at in self._machine_of.items() if at != machine]
+            self._machines.files[machine].fresh(folder, elsewhere)
+
+        at_once(fresh_there, range(len(self._parts)))
         return folder
 
     def set(self, condition: FabricCondition) -> int:
@@ -181,7 +183,7 @@ class ClusterFabric(Fabric):
     def _coming(self) -> tuple[list[ClockLine], int]:
         """Return the clocks of all machines now, and an instant of the first one that is soon."""
         compared = self._clocks.compare()
-        return [SAME_CLOCK, *(it.line for it in compared)], compared[0].comparison.here_ns + self._lead_ns
+        return compared.lines, compared.here_ns + self._lead_ns
 
     def _step_here(self, machine: int, step: Step) -> Step:
         """Return a step of one machine on the first one's clock, with the machine's number as its domain."""
@@ -212,39 +214,13 @@ class ClusterFabric(Fabric):
         )
 
 
-class _ProcessThere(Process):
-    """A process on one of several machines; the loss of another one ends the wait for it."""
-
-    def __init__(self, process: Process, machines: Machines) -> None:
-        super().__init__(
-            process._agent,
-            process.number,
-            process.node,
-            process.name,
-            process.stdout,
-            process.stderr,
-            process._files,
-            process._outputs,
-        )
-        self._machines = machines
-
-    def wait(self, timeout_s: float) -> Ended | None:
-        deadline = time.monotonic() + timeout_s
-        while True:
-            left_s = max(0.0, deadline - time.monotonic())
-            ended = super().wait(min(left_s, CHECK_S))
-            if ended is not None or left_s <= CHECK_S:
-                return ended
-            self._machines.check()
-
-
 class _Clocks:
     """The clocks of all machines while a fabric is up, compared again and again."""
 
     def __init__(self, machines: Machines) -> None:
         self._machines = machines
         self._lock = threading.Lock()
-        self._compared: list[list[ComparedClock]] = []
+        self._compared: list[ClocksAt] = []
         self._ended = threading.Event()
         self._follower = threading.Thread(target=self._follow, daemon=True, name="clocks")
 
@@ -261,28 +237,28 @@ class _Clocks:
         """Forget what was long before: a window begins."""
         found = self.compare()
         with self._lock:
-            since_ns = found[0].comparison.here_ns - BEFORE_NS
-            self._compared = [it for it in self._compared if it[0].comparison.here_ns >= since_ns]
+            since_ns = found.here_ns - BEFORE_NS
+            self._compared = [it for it in self._compared if it.here_ns >= since_ns]
 
-    def compare(self) -> list[ComparedClock]:
+    def compare(self) -> ClocksAt:
         """Return the clocks of the other machines now."""
         found = self._machines.compare()
         with self._lock:
             self._compared.append(found)
-            self._compared.sort(key=lambda compared: compared[0].comparison.here_ns)
+            self._compared.sort(key=lambda compared: compared.here_ns)
         return found
 
     def lines(self) -> list[ClockLine]:
         """Return the clocks of all machines as lines from the begin of the window until now."""
         self.compare()
         with self._lock:
-            each = list(zip(*self._compared, strict=True))
+            each = list(zip(*(compared.others for compared in self._compared), strict=True))
         return [SAME_CLOCK, *(_line(of_one) for of_one in each)]
 
     def latest(self) -> list[ClockLine]:
         """Return the clocks of all machines by their latest comparison."""
         with self._lock:
-            return [SAME_CLOCK, *(it.line for it in self._compared[-1])]
+            return self._compared[-1].lines
 
     def _follow(self) -> None:
         while not self._ended.wait(COMPARE_S):

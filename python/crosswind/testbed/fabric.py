@@ -15,17 +15,23 @@ from crosswind.testbed.agent import Agent, Ended
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.files import MachineFiles, ReadFile
 from crosswind.testbed.folders import WorkFolder
-from crosswind.testbed.outputs import last_words, printed
+from crosswind.testbed.outputs import Printed, last_words, printed
 from crosswind.testbed.replies import Down, Node, Reply, Stopped
 
 # With what the kernel needs to end the rest, a stop takes less than five seconds.
 GRACE_S = 4.0
 # Short against the start of any server, long against the cost of one probe (a few ms).
 PROBE_INTERVAL_S = 0.02
+# How soon the loss of another machine ends the wait for a process.
+CHECK_S = 0.25
 
 
 class Process:
     """A process of the application in a node.
+
+    Args:
+        check: raises an error when the rest of the network is gone; called now and then while it is waited
+            for, where several machines carry the network.
 
     Attributes:
         stdout, stderr: where its outputs are stored. Those of another machine come here at the end.
@@ -41,6 +47,7 @@ class Process:
         stderr: Path,
         files: MachineFiles,
         outputs: tuple[ReadFile, ReadFile],
+        check: Callable[[], None] | None = None,
     ) -> None:
         self._agent = agent
         self.number = number
@@ -50,6 +57,7 @@ class Process:
         self.stderr = stderr
         self._files = files
         self._outputs = outputs
+        self._check = check
 
     def __str__(self) -> str:
         return f"{self.name} on {self.node}"
@@ -61,7 +69,15 @@ class Process:
 
     def wait(self, timeout_s: float) -> Ended | None:
         """Wait for its end; return None when it still runs after `timeout_s`."""
-        return self._agent.wait_exit(self.number, timeout_s)
+        if self._check is None:
+            return self._agent.wait_exit(self.number, timeout_s)
+        deadline = time.monotonic() + timeout_s
+        while True:
+            left_s = max(0.0, deadline - time.monotonic())
+            ended = self._agent.wait_exit(self.number, min(left_s, CHECK_S))
+            if ended is not None or left_s <= CHECK_S:
+                return ended
+            self._check()
 
     def stop(self, grace_s: float = GRACE_S) -> Ended:
         """End its process group: SIGTERM, and SIGKILL after `grace_s`."""
@@ -79,7 +95,16 @@ class Process:
 
     def printed(self) -> str:
         """Return its standard output; a long one is head and tail, with a line between that says so."""
-        return printed(self._outputs[0]).text
+        return self.output().text
+
+    def output(self) -> Printed:
+        """Return its standard output, and how much of it was left out."""
+        return printed(self._outputs[0])
+
+    def whole_output(self) -> Path:
+        """Return the file of its standard output, all of which was stored, after copying it here."""
+        self._files.bring_output(self.stdout)
+        return self.stdout
 
     def complained(self) -> str:
         """Return its standard error, in the same way."""

@@ -12,17 +12,19 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Literal, Protocol
 
 from crosswind.testbed.agent import Agent
 from crosswind.testbed.binaries import LOAD, find_binary
-from crosswind.testbed.errors import AgentDied
-from crosswind.testbed.folders import open_below
-from crosswind.testbed.replies import FolderMade, PieceRead, Reply
+from crosswind.testbed.bounded import plain
+from crosswind.testbed.errors import AgentDied, TestbedError
+from crosswind.testbed.folders import WorkFolder, open_below
+from crosswind.testbed.replies import ChecksumRead, FolderMade, PieceRead, Reply
 
 # As the agent has them.
 PIECE_BYTES = 1 << 20
@@ -67,7 +69,7 @@ class ThereFile:
 
     def __init__(self, agent: Agent, path: Path) -> None:
         self._agent = agent
-        self._path = path
+        self.path = path
 
     def size(self) -> int:
         return self._piece(0, 0)[1]
@@ -83,15 +85,17 @@ class ThereFile:
         size = self.size()
         if size > FILE_BYTES_MAX:
             raise AgentDied(
-                f"{self._agent.title}: {self._path} has {size} bytes, and {FILE_BYTES_MAX} are fetched at "
+                f"{self._agent.title}: {self.path} has {size} bytes, and {FILE_BYTES_MAX} are fetched at "
                 "most; let the application write less"
             )
-        copied = 0
+        copied, digest = 0, hashlib.sha256()
         for piece in self._pieces(0, size):
             here.write(piece)
+            digest.update(piece)
             copied += len(piece)
         if copied < size:
             raise self._lie(f"ends after {copied} of {size} bytes")
+        self.check_same(digest.hexdigest(), "what arrived")
 
     def copy_parts_to(self, here: BinaryIO, head_bytes: int, tail_bytes: int) -> None:
         """Copy its begin and its end; between them, the file here has a hole."""
@@ -103,6 +107,20 @@ class ThereFile:
                 here.write(piece)
         here.truncate(size)
 
+    def check_same(self, sha256: str, here: Path | str) -> None:
+        """Check that it has the content of this checksum.
+
+        Args:
+            here: what has that checksum on this machine.
+        Raises: TestbedError: it has not; the message names both.
+        """
+        found = self._agent.request("checksum", ChecksumRead, {"path": str(self.path)}).sha256
+        if found != sha256:
+            raise TestbedError(
+                f"{self._agent.title}: {self.path}: its checksum is {plain(str(found))}, that of {here} is "
+                f"{sha256}; the file changed while it was copied, or a disk is damaged"
+            )
+
     def _pieces(self, offset: int, length: int) -> Iterator[bytes]:
         while length > 0:
             piece, _ = self._piece(offset, min(length, PIECE_BYTES))
@@ -112,10 +130,10 @@ class ThereFile:
             offset, length = offset + len(piece), length - len(piece)
 
     def _piece(self, offset: int, length: int) -> tuple[bytes, int]:
-        fields = {"path": str(self._path), "offset": offset, "length": length}
+        fields = {"path": str(self.path), "offset": offset, "length": length}
         found = self._agent.request("get", PieceRead, fields)
         if found.size_bytes is None:
-            raise FileNotFoundError(f"{self._path}: not on the machine of {self._agent.title}")
+            raise FileNotFoundError(f"{self.path}: not on the machine of {self._agent.title}")
         try:
             piece = base64.b64decode(found.bytes, validate=True)
         except binascii.Error:
@@ -126,7 +144,7 @@ class ThereFile:
 
     def _lie(self, what: str) -> AgentDied:
         return AgentDied(
-            f"{self._agent.title}: {self._path} {what}; reinstall so that the agent and this crosswind come "
+            f"{self._agent.title}: {self.path} {what}; reinstall so that the agent and this crosswind come "
             "from the same version"
         )
 
@@ -137,11 +155,18 @@ class MachineFiles(Protocol):
     def output(self, here: Path) -> tuple[Path, ReadFile]:
         """Return where the machine writes an output that belongs at `here`, and the file for reading it."""
 
-    def word(self, word: str) -> str:
-        """Return a word of a command line as the machine needs it."""
+    def send_programs(self, folders: Sequence[Path]) -> None:
+        """Copy folders of programs there, into the folder of the run."""
 
-    def fresh(self, folder: Path) -> None:
-        """Make the folder empty that has just been made here."""
+    def word(self, word: str) -> str:
+        """Return a word of a command line, or the value of a variable, as the machine needs it."""
+
+    def fresh(self, folder: Path, elsewhere: Collection[str] = ()) -> None:
+        """Make the folder empty that has just been made here.
+
+        Args:
+            elsewhere: nodes of other machines: folders with their names, directly in it, are only for them.
+        """
 
     def send(self) -> None:
         """Copy there what is new here; a process that needs it starts next."""
@@ -152,8 +177,12 @@ class MachineFiles(Protocol):
         Raises: FileNotFoundError: there is no such file.
         """
 
-    def bring_output(self, here: Path, head_bytes: int, tail_bytes: int) -> None:
-        """Copy an output here, when its process has ended; of a long one, head and tail around a hole."""
+    def bring_output(self, here: Path, ends: tuple[int, int] | None = None) -> None:
+        """Copy an output here, when its process has ended.
+
+        Args:
+            ends: bytes of head and tail: what is between them is a hole here; None: all of it.
+        """
 
 
 class HereFiles:
@@ -163,10 +192,13 @@ class HereFiles:
         here.parent.mkdir(parents=True, exist_ok=True)
         return here, HereFile(here)
 
+    def send_programs(self, folders: Sequence[Path]) -> None:
+        return
+
     def word(self, word: str) -> str:
         return word
 
-    def fresh(self, folder: Path) -> None:
+    def fresh(self, folder: Path, elsewhere: Collection[str] = ()) -> None:
         return
 
     def send(self) -> None:
@@ -175,7 +207,7 @@ class HereFiles:
     def bring(self, path: Path) -> None:
         return
 
-    def bring_output(self, here: Path, head_bytes: int, tail_bytes: int) -> None:
+    def bring_output(self, here: Path, ends: tuple[int, int] | None = None) -> None:
         return
 
 
@@ -192,22 +224,37 @@ class ThereFiles:
         # Processes may be started from several threads.
         self._lock = threading.Lock()
         self._fresh: Path | None = None
+        self._elsewhere: Collection[str] = ()
         self._sent: dict[Path, tuple[int, int]] = {}  # Modification and size of what is there.
         self._outputs: dict[Path, ThereFile] = {}
         self._load: Path | None = None
+        self._programs: dict[str, str] = {}
 
     def output(self, here: Path) -> tuple[Path, ReadFile]:
         with self._lock:
-            # A folder for each, because processes on different nodes may have the same name.
-            there = self._folder / "logs" / str(len(self._outputs)) / here.name
-            found = self._outputs[here] = ThereFile(self._agent, there)
-            self._make(there.parent, "agent")
-        return there, found
+            # Processes with one name on one node write into one file, one after the other.
+            if here not in self._outputs:
+                # A folder for each, because processes on different nodes may have the same name.
+                there = self._folder / "logs" / str(len(self._outputs)) / here.name
+                self._make(there.parent, "agent")
+                self._outputs[here] = ThereFile(self._agent, there)
+            found = self._outputs[here]
+        return found.path, found
+
+    def send_programs(self, folders: Sequence[Path]) -> None:
+        with self._lock:
+            for folder in folders:
+                there = self._folder / "programs" / folder.name
+                for path in _programs_below(folder, frozenset({folder.resolve()})):
+                    self._put(path, there / path.relative_to(folder), "agent", path.stat().st_mode & 0o777)
+                self._programs[str(folder)] = str(there)
 
     def word(self, word: str) -> str:
-        """Return where Crosswind's load generator is there; other programs are where they are here."""
+        """Return it with the paths of programs that were copied; other programs are where they are here."""
         here = find_binary(LOAD)
         if word != str(here):
+            for copied, there_is in self._programs.items():
+                word = word.replace(copied, there_is)
             return word
         with self._lock:
             if self._load is None:
@@ -216,23 +263,20 @@ class ThereFiles:
                 self._load = there
         return str(self._load)
 
-    def fresh(self, folder: Path) -> None:
+    def fresh(self, folder: Path, elsewhere: Collection[str] = ()) -> None:
         with self._lock:
             self._sent.clear()
             self._outputs.clear()
             for stale in (folder, self._folder / "logs"):
                 self._agent.request("clear", Reply, {"path": str(stale)})
             self._make(folder, "application")
-            self._fresh = folder
+            self._fresh, self._elsewhere = folder, frozenset(elsewhere)
 
     def send(self) -> None:
         with self._lock:
-            paths = [] if self._fresh is None else sorted(self._fresh.rglob("*"))
-            for path in paths:
-                if path.is_symlink():
-                    continue
+            for path in [] if self._fresh is None else _below(self._fresh, self._elsewhere):
                 if path.is_dir() and path not in self._sent:
-                    self._make(path, "application")
+                    self._make(path, "application", path.stat().st_mode & 0o777)
                     self._sent[path] = (0, 0)
                 elif path.is_file() and self._sent.get(path) != _state(path):
                     self._put(path, path, "application", path.stat().st_mode & 0o777)
@@ -245,24 +289,29 @@ class ThereFiles:
         with self._lock:
             self._sent[path] = _state(path)
 
-    def bring_output(self, here: Path, head_bytes: int, tail_bytes: int) -> None:
+    def bring_output(self, here: Path, ends: tuple[int, int] | None = None) -> None:
         output = self._outputs[here]
         here.parent.mkdir(parents=True, exist_ok=True)
         with here.open("wb") as file:
-            output.copy_parts_to(file, head_bytes, tail_bytes)
+            if ends is None or output.size() <= sum(ends):
+                output.copy_to(file)
+            else:
+                output.copy_parts_to(file, *ends)
 
     def _open(self, here: Path) -> BinaryIO:
         if here.is_relative_to(self._folder):
             return open_below(self._folder, here, os.O_RDONLY)
         return here.open("rb")
 
-    def _make(self, folder: Path, owner: Owner) -> None:
-        self._agent.request("make", Reply, {"path": str(folder), "for": owner})
+    def _make(self, folder: Path, owner: Owner, mode: int | None = None) -> None:
+        permissions = {} if mode is None else {"mode": mode}
+        self._agent.request("make", Reply, {"path": str(folder), "for": owner, **permissions})
 
     def _put(self, here: Path, there: Path, owner: Owner, mode: int) -> None:
         with self._open(here) as file:
-            offset, piece = 0, file.read(PIECE_BYTES)
+            offset, piece, digest = 0, file.read(PIECE_BYTES), hashlib.sha256()
             while True:
+                digest.update(piece)
                 following = file.read(PIECE_BYTES)
                 fields = {
                     "path": str(there),
@@ -274,19 +323,45 @@ class ThereFiles:
                 }
                 self._agent.request("put", Reply, fields)
                 if not following:
-                    return
+                    break
                 offset, piece = offset + len(piece), following
+        ThereFile(self._agent, there).check_same(digest.hexdigest(), here)
 
 
-def files_of(agent: Agent, folder: Path) -> MachineFiles:
-    """Return the files of an agent's machine, where the run has `folder` as its work folder.
+def files_of(agent: Agent, work: WorkFolder) -> MachineFiles:
+    """Return the files of an agent's machine, where the run has a work folder with the same path.
 
     Raises: AgentRefused: the folder cannot be made there.
     """
     if agent.is_here:
         return HereFiles()
-    made = agent.request("folder", FolderMade, {"path": str(folder)}).made
-    return ThereFiles(agent, folder) if made else HereFiles()
+    keep = {"keep": True} if work.is_kept else {}
+    made = agent.request("folder", FolderMade, {"path": str(work.path), **keep}).made
+    return ThereFiles(agent, work.path) if made else HereFiles()
+
+
+def _below(folder: Path, elsewhere: Collection[str]) -> Iterator[Path]:
+    """Yield all files and folders below a folder, each folder before what is in it; no links.
+
+    Args:
+        elsewhere: names of folders directly in it that are left out.
+    """
+    for path in sorted(folder.iterdir()):
+        if path.is_symlink() or path.name in elsewhere:
+            continue
+        yield path
+        if path.is_dir():
+            yield from _below(path, ())
+
+
+def _programs_below(folder: Path, around: frozenset[Path]) -> Iterator[Path]:
+    """Yield all files below a folder; links are followed, but not to a folder that is around them."""
+    for path in sorted(folder.iterdir()):
+        if path.is_dir():
+            if (real := path.resolve()) not in around:
+                yield from _programs_below(path, around | {real})
+        elif path.is_file():
+            yield path
 
 
 def _state(path: Path) -> tuple[int, int]:

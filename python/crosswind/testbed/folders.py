@@ -69,11 +69,15 @@ def _own_folder(variable: str, of_root: Path, of_user: str, mode: int) -> Path:
 class WorkFolder:
     """A run's own folder for the files of the trial in progress; removed when the run ends.
 
+    Args:
+        keep: it stays, with the files of the last trial, until `crosswind cleanup`.
+
     It has a file with a lock that the kernel releases when this process ends. `cleanup` recognises the folder
     of a dead run by it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, keep: bool = False) -> None:
+        self.is_kept = keep
         self.path = Path(tempfile.mkdtemp(prefix="run-", dir=work_folder_root()))
         # The application runs under another account and has to reach its own folders below.
         self.path.chmod(0o755)
@@ -94,7 +98,11 @@ class WorkFolder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        remove_tree(self.path)
+        if self.is_kept:
+            # Without its lock it does not look like that of a killed run, which the next one removes.
+            (self.path / LOCK_NAME).unlink(missing_ok=True)
+        else:
+            remove_tree(self.path)
         os.close(self._lock)
 
 

@@ -11,9 +11,11 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from crosswind.results.measurement import SAME_CLOCK
 from crosswind.results.measurement.clock import ClockComparison, ClockEstimate, ClockLine, line_from
 from crosswind.testbed.agent import Agent
 from crosswind.testbed.at_once import at_once
@@ -39,11 +41,26 @@ class MachineAt:
         name: in messages and results.
         transport: how its agent is started.
         address: of its own, where datagrams of the others arrive.
+        port: for these; None: one that is free.
     """
 
     name: str
     transport: Transport
     address: str
+    port: int | None = None
+
+
+@dataclass(frozen=True)
+class ClocksAt:
+    """The clocks of all machines at an instant of the first one's; `others` are in order."""
+
+    here_ns: int
+    others: list[ComparedClock]
+
+    @property
+    def lines(self) -> list[ClockLine]:
+        """The clock of every machine as a line over the first one's."""
+        return [SAME_CLOCK, *(other.line for other in self.others)]
 
 
 @dataclass(frozen=True)
@@ -65,11 +82,13 @@ class Machines:
     Args:
         places: the machines, the one whose clock counts first.
         work: the work folder of the run; on every machine it has the same path.
+        programs: folders of programs that are copied to each.
     """
 
-    def __init__(self, places: Sequence[MachineAt], work: WorkFolder) -> None:
+    def __init__(self, places: Sequence[MachineAt], work: WorkFolder, programs: Sequence[Path] = ()) -> None:
         self.places = list(places)
         self._work = work
+        self._programs = programs
         self.files: list[MachineFiles] = []
         self.agents: list[Agent] = []
         self.round_trip_ns = 0  # Of a request to the slowest agent.
@@ -87,9 +106,11 @@ class Machines:
             self.agents = at_once(lambda place: Agent(place.transport), self.places, Agent.close)
             for agent in self.agents:
                 stack.enter_context(agent)
-            self._join()
+            if len(self.agents) > 1:
+                self._join()
             self.round_trip_ns = max(at_once(_round_trip_ns, self.agents))
-            self.files = at_once(lambda agent: files_of(agent, self._work.path), self.agents)
+            self.files = at_once(lambda agent: files_of(agent, self._work), self.agents)
+            at_once(lambda files: files.send_programs(self._programs), self.files)
             self._stack = stack.pop_all()
         return self
 
@@ -98,8 +119,10 @@ class Machines:
     ) -> None:
         self._stack.__exit__(kind, error, trace)
 
-    def next_generation(self) -> int:
-        """Return the number of the next fabric, which all machines have to know it by."""
+    def next_generation(self) -> int | None:
+        """Return the number of the next fabric, by which all machines know it; None for one machine."""
+        if len(self.agents) == 1:
+            return None
         self._generation += 1
         return self._generation
 
@@ -108,8 +131,8 @@ class Machines:
         for agent in self.agents:
             agent.check()
 
-    def compare(self) -> list[ComparedClock]:
-        """Return the clocks of the other machines, in order, against that of the first.
+    def compare(self) -> ClocksAt:
+        """Return the clocks of the other machines against that of the first.
 
         Raises: TestbedError: a machine exchanges nothing with the first one.
         """
@@ -125,7 +148,10 @@ class Machines:
                 if domain and not _is_known(estimates.get(domain))
             ]
             if not silent:
-                return [_compared(found.now_ns, estimates[domain]) for domain in range(1, len(self.places))]
+                others = range(1, len(self.places))
+                return ClocksAt(
+                    found.now_ns, [_compared(found.now_ns, estimates[domain]) for domain in others]
+                )
             if time.monotonic() > deadline:
                 first = self.names[0]
                 raise TestbedError(
@@ -155,8 +181,10 @@ class Machines:
 
     def _bind(self, domain: int) -> Bound:
         """Open a machine's socket; the others send there, so it must be at the address that was named."""
-        named, agent = self.places[domain].address, self.agents[domain]
-        bound = agent.request("bind", Bound, {"address": named})
+        place, agent = self.places[domain], self.agents[domain]
+        named = place.address
+        port_named = {} if place.port is None else {"port": place.port}
+        bound = agent.request("bind", Bound, {"address": named, **port_named})
         host, _, port = bound.address.rpartition(":")
         if host.strip("[]") != str(ipaddress.ip_address(named)) or not port.isdecimal():
             raise AgentDied(

@@ -100,6 +100,12 @@ class PieceRead(Reply):
     size_bytes: int | None = Field(ge=0, lt=1 << 43)
 
 
+class ChecksumRead(Reply):
+    """The SHA-256 of a file, in hexadecimal; None where there is no such file."""
+
+    sha256: str | None
+
+
 class Down(Reply):
     """The files of a fabric that was taken down; None where there was none."""
 

@@ -36,6 +36,7 @@ class RunningFabric(Fabric):
         generation: which of the fabrics this is that several agents have brought up together, from 1; None
             where the agent is alone.
         machine_files: of the agent's machine; this machine's when absent.
+        check: of other machines that carry the network, as of `Process`.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class RunningFabric(Fabric):
         limits: Mapping[str, RequestedLimits] | None = None,
         generation: int | None = None,
         machine_files: MachineFiles | None = None,
+        check: Callable[[], None] | None = None,
     ) -> None:
         super().__init__()
         self._agent = agent
@@ -56,6 +58,7 @@ class RunningFabric(Fabric):
         self._limits = dict(limits or {})
         self._generation = generation
         self._machine_files = machine_files or HereFiles()
+        self._check = check
         self._outputs: set[Path] = set()
 
     @property
@@ -96,7 +99,7 @@ class RunningFabric(Fabric):
         for output in self._outputs:
             # After a failure the agent may be gone, and its outputs with it.
             with suppress(TestbedError, FileNotFoundError):
-                self._machine_files.bring_output(output, HEAD_BYTES, TAIL_BYTES)
+                self._machine_files.bring_output(output, (HEAD_BYTES, TAIL_BYTES))
             with suppress(FileNotFoundError):
                 shorten(output)
 
@@ -120,7 +123,7 @@ class RunningFabric(Fabric):
             "node": node,
             "name": name,
             "argv": [files.word(str(word)) for word in argv],
-            "env": dict(env or {}),
+            "env": {variable: files.word(value) for variable, value in (env or {}).items()},
             "cwd": str(cwd),
             "stdout": str(stdout_there),
             "stderr": str(stderr_there),
@@ -134,7 +137,7 @@ class RunningFabric(Fabric):
         started = self._agent.request("start", Started, request)
         self._outputs |= {stdout, stderr}
         outputs = (printed, complained)
-        return Process(self._agent, started.process, node, name, stdout, stderr, files, outputs)
+        return Process(self._agent, started.process, node, name, stdout, stderr, files, outputs, self._check)
 
     def fresh(self, work: WorkFolder, name: str) -> Path:
         folder = work.fresh(name, *self.application_account)

@@ -72,10 +72,17 @@ class SeveralMachines(RunningTestbed):
     Args:
         places: the machines, the one whose clock counts first.
         domains: the hosts and switches of each, in the same order.
+        programs: private folders of programs that are copied to each.
     """
 
-    def __init__(self, places: Sequence[MachineAt], domains: Sequence[Sequence[str]]) -> None:
+    def __init__(
+        self,
+        places: Sequence[MachineAt],
+        domains: Sequence[Sequence[str]],
+        programs: Sequence[Path] = (),
+    ) -> None:
         self._places = places
+        self._programs = programs
         self._domains = [list(names) for names in domains]
         self._machines: Machines | None = None
 
@@ -89,9 +96,11 @@ class SeveralMachines(RunningTestbed):
         limits: Mapping[str, RequestedLimits] | None = None,
     ) -> Iterator[Fabric]:
         if self._machines is None:
-            self._machines = Machines(self._places, work).__enter__()
+            self._machines = Machines(self._places, work, self._programs).__enter__()
         try:
-            divided = spec.with_changes(domains=self._domains)
+            # A machine that is alone has all of the network, and no tunnel.
+            domains = self._domains if len(self._domains) > 1 else None
+            divided = spec.with_changes(domains=domains)
             with ClusterFabric(self._machines, divided, logs, limits) as fabric:
                 yield fabric
         except (AgentDied, FabricFault):

@@ -27,16 +27,16 @@ pub struct Put {
 }
 
 impl Session {
-    pub(super) fn open_folder(&mut self, path: &Path) -> Result<Value, Failure> {
+    pub(super) fn open_folder(&mut self, path: &Path, keep: bool) -> Result<Value, Failure> {
         if self.folder.is_some() {
             return Err(Failure::invalid("folder: this agent has one already; start another agent"));
         }
-        let folder = self.folder.insert(RunFolder::open(path, self.application)?);
+        let folder = self.folder.insert(RunFolder::open(path, self.application, keep)?);
         Ok(json!({ "made": folder.is_made() }))
     }
 
-    pub(super) fn make_folder(&self, path: &Path, owner: Owner) -> Result<Value, Failure> {
-        self.folder("make")?.make(path, owner)?;
+    pub(super) fn make_folder(&self, path: &Path, owner: Owner, mode: Option<u32>) -> Result<Value, Failure> {
+        self.folder("make")?.make(path, owner, mode)?;
         Ok(json!({}))
     }
 
@@ -58,6 +58,10 @@ impl Session {
         let found = self.folder("get")?.get(path, offset, length)?;
         let (bytes, size) = found.map_or((Vec::new(), None), |(bytes, size)| (bytes, Some(size)));
         Ok(json!({ "bytes": BASE64_STANDARD.encode(bytes), "size_bytes": size }))
+    }
+
+    pub(super) fn checksum(&self, path: &Path) -> Result<Value, Failure> {
+        Ok(json!({ "sha256": self.folder("checksum")?.checksum(path)? }))
     }
 
     fn folder(&self, request: &str) -> Result<&RunFolder, Failure> {

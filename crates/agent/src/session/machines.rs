@@ -1,6 +1,6 @@
 //! Other machines that carry a fabric together with this one: the socket to them, who they are, and their clocks.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use crosswind_emulator::Part;
@@ -57,13 +57,18 @@ impl Machines {
 }
 
 impl Session {
-    pub(super) fn bind(&mut self, address: IpAddr) -> Result<Value, Failure> {
+    pub(super) fn bind(&mut self, address: IpAddr, port: u16) -> Result<Value, Failure> {
         let unbound = self.machines.unbound[usize::from(address.is_ipv6())].take();
         let unbound = unbound.ok_or_else(|| {
             Failure::invalid(format!("bind {address}: this agent has used its socket, or the kernel lacks this version of IP; start another agent"))
         })?;
-        let bound = unbound.bind(address).map_err(|error| {
-            Failure::preflight(format!("bind {address}: {error}; name an address of this machine"))
+        let bound = unbound.bind(address, port).map_err(|error| {
+            let remedy = if error.kind() == std::io::ErrorKind::AddrInUse {
+                "another process has this UDP port; write another `port`, or none"
+            } else {
+                "write as `address` one of this machine, at which the others reach it"
+            };
+            Failure::preflight(format!("bind {}: {error}; {remedy}", SocketAddr::new(address, port)))
         })?;
         let at = bound.address().map_err(|error| Failure::internal(format!("bind: {error}")))?;
         self.machines.bound = Some(bound);

@@ -169,7 +169,7 @@ impl Session {
     fn carry_out(&mut self, action: Action) -> Result<Value, Failure> {
         match action {
             Action::Hello {} => Ok(self.hello()),
-            Action::Bind { address } => self.bind(address),
+            Action::Bind { address, port } => self.bind(address, port),
             Action::Join(join) => self.join(&join),
             Action::Up { fabric, generation, record, capture, limits } => {
                 self.up(&fabric, generation, record.as_deref(), capture.as_ref(), &limits)
@@ -188,11 +188,12 @@ impl Session {
             Action::Watch {} => self.watch(),
             Action::Lease { seconds } => self.take_lease(seconds),
             Action::Down {} => Ok(self.down()),
-            Action::Folder { path } => self.open_folder(&path),
-            Action::Make { path, owner } => self.make_folder(&path, owner),
+            Action::Folder { path, keep } => self.open_folder(&path, keep),
+            Action::Make { path, owner, mode } => self.make_folder(&path, owner, mode),
             Action::Clear { path } => self.clear(&path),
             Action::Put(put) => self.put(put),
             Action::Get { path, offset, length } => self.get(&path, offset, length),
+            Action::Checksum { path } => self.checksum(&path),
         }
     }
 

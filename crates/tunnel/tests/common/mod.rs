@@ -98,7 +98,7 @@ pub fn with_key(
 ) -> Tunnel {
     let family = if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
     let unbound = Unbound::open(family).expect("the kernel has this version of IP");
-    let socket = unbound.bind(address).expect("an address of this machine");
+    let socket = unbound.bind(address, 0).expect("an address of this machine");
     let there = exchange(socket.address().expect("it is bound"));
     let own = Membership { domain, run: 1, key };
     let mut tunnel = Tunnel::new(socket, own, [(1 - domain, there)]).expect("a way to the other");

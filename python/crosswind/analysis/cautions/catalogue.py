@@ -115,8 +115,8 @@ class CautionKind(Enum):
     )
     ONE_SESSION = (
         "note",
-        "All trials ran in one session on one machine. The interval covers variation between trials, not "
-        "between days or machines.",
+        "All trials ran in one session on the same machines. The interval covers variation between trials, "
+        "not between days or machines.",
         "Run it again on another day, and compare both runs with `crosswind compare`.",
     )
     MIXED_MACHINES = (
@@ -124,6 +124,18 @@ class CautionKind(Enum):
         "The machine or a tool changed during the run. Earlier and later trials do not measure the same "
         "system.",
         "Start a new run, and do not change the machine until it ends.",
+    )
+    DATAGRAMS_LOST = (
+        "serious",
+        "The real network between the machines lost packets, and trials in which it did are void.",
+        "Find out where: a full socket or queue, a switch, or a firewall that ends flows. Use a network of "
+        "your own between the machines, or lower the rates (`scale`).",
+    )
+    DATAGRAMS_FORGED = (
+        "serious",
+        "Datagrams arrived that no machine of the run has made, or a second time. They were left out, but "
+        "somebody sends to these ports.",
+        "Let only the machines of the testbed reach the ports of the agents (`port` in the testbed).",
     )
     MACHINE_REMARK = (
         "note",

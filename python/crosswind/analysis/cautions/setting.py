@@ -6,10 +6,11 @@ from itertools import pairwise
 
 from crosswind.analysis.cautions.catalogue import Caution, CautionKind, caution, sentences
 from crosswind.analysis.generator import Generator
+from crosswind.analysis.machines import RunMachine, machines_over
 from crosswind.analysis.summary import Summary
 from crosswind.machine import machine_fingerprint
 from crosswind.stats import Interval, RefusedInterval
-from crosswind.text.units import percent, short_names
+from crosswind.text.units import count, percent, short_names
 
 SESSION_PAUSE = timedelta(hours=1)  # a run that continues after a longer pause is another session
 BUSY_SHARE = 0.8  # above it, the queue in front of the generator grows to several times its service time
@@ -20,8 +21,8 @@ COMMON_SHARE = 0.9  # the rest may change a sum by a tenth, which is as much as 
 def setting_cautions(summary: Summary) -> list[Caution]:
     """Return the warnings that apply."""
     return [
-        *_machines(summary), *_generators(summary), *_windows(summary), *_notes(summary), *_tcp(summary),
-        *_session(summary),
+        *_machines(summary), *_datagrams(summary), *_generators(summary), *_windows(summary),
+        *_notes(summary), *_tcp(summary), *_session(summary),
     ]  # fmt: skip
 
 
@@ -38,6 +39,23 @@ def _machines(summary: Summary) -> list[Caution]:
     if not changed:
         return []
     return [caution(CautionKind.MIXED_MACHINES, "Mixed machines", f"{'; '.join(changed)}.")]
+
+
+def _datagrams(summary: Summary) -> list[Caution]:
+    """Warn of datagrams between machines that were lost, or that no machine of the run had made."""
+    machines = machines_over([trial.machines for trial in summary.trials], summary.provenance)
+
+    def named(of: Callable[[RunMachine], int]) -> str:
+        return ", ".join(f"{count(of(machine))} to {machine.name}" for machine in machines if of(machine))
+
+    found = []
+    if lost := named(lambda machine: machine.lost):
+        found.append(caution(CautionKind.DATAGRAMS_LOST, "Datagrams between machines were lost", f"{lost}."))
+    if forged := named(lambda machine: machine.forged):
+        found.append(
+            caution(CautionKind.DATAGRAMS_FORGED, "Datagrams that no machine has made", f"{forged}.")
+        )
+    return found
 
 
 def _generators(summary: Summary) -> list[Caution]:
@@ -73,6 +91,8 @@ def _notes(summary: Summary) -> list[Caution]:
 
 def _tcp(summary: Summary) -> list[Caution]:
     """Warn where the machine's default TCP differs from that of the nodes, or changed."""
+    if summary.provenance.before is not None and summary.provenance.before.machines:
+        return []  # The nodes are on others.
     declared = summary.resolved.tcp
     default, after = (_sysctls(summary, when) for when in ("before", "after"))
     pairs = {

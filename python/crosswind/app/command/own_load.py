@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from crosswind.app.base import Load, LoadOutcome
@@ -16,7 +17,7 @@ from crosswind.results.rows import Metric
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process
-from crosswind.testbed.outputs import HEAD_BYTES, TAIL_BYTES, printed
+from crosswind.testbed.outputs import HEAD_BYTES, TAIL_BYTES
 
 # The first line of a file of operations: contracts.md, section 4.
 _OPERATIONS = "operation,connection,intended_ns,started_ns,finished_ns,ok,measured"
@@ -124,7 +125,7 @@ class OwnLoad(Load):
             if metric.file is not None:
                 text = self._text(metric.file, where)
             else:
-                own = printed(self.process.stdout)
+                own = self.process.output()
                 text = own.text
                 if own.left_out_bytes:
                     left_out = (
@@ -172,6 +173,8 @@ class OwnLoad(Load):
     def _file(self, name: str, where: str) -> Path:
         """Return a file that the load wrote, but not one outside its folder that a link leads to."""
         path = self._folder / name
+        with suppress(FileNotFoundError):
+            self.process.wrote(path)
         if not path.is_file():
             found = sorted(entry.name for entry in self._folder.iterdir())[:_NAMES_SHOWN]
             raise TestbedError(

@@ -68,6 +68,9 @@ class Compose(Application):
     brings_nodes = True
     parameters: ComposeParameters
 
+    def needs_one_machine(self) -> str | None:
+        return "images are unpacked on this machine alone"
+
     def __init__(self, parameters: ComposeParameters) -> None:
         super().__init__(parameters)
         builds = {

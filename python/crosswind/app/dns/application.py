@@ -197,7 +197,7 @@ class DnsperfLoad(Load):
         self.process.wait(max(0.0, self._asked.warm_up_ns / NS_PER_S - WINDOW_LEAD_S))
 
     def outcome(self) -> LoadOutcome:
-        with self.process.stdout.open(errors="replace") as lines:
+        with self.process.whole_output().open(errors="replace") as lines:
             measured = dnsperf.read(lines, self._asked.warm_up_ns, self._asked.timeout_ns)
         answers = measured.queries - measured.lost
         if measured.refusals.total() > REFUSED_SHARE_MAX * answers:

@@ -50,9 +50,13 @@ class HpccLoad(Load):
         pass
 
     def outcome(self) -> LoadOutcome:
-        if not self._output.is_file():
-            raise TestbedError(f"{self.process}: wrote no hpccoutf.txt; {self.process.last_words()}")
-        report, asked = read_report(self._output.read_text(errors="replace")), self._parameters
+        try:
+            text = self.process.wrote(self._output).read_text(errors="replace")
+        except FileNotFoundError:
+            raise TestbedError(
+                f"{self.process}: wrote no hpccoutf.txt; {self.process.last_words()}"
+            ) from None
+        report, asked = read_report(text), self._parameters
         check_asked(
             report.summary,
             n=asked.n,

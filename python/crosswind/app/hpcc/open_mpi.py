@@ -1,27 +1,33 @@
 """Start an MPI program across nodes: `mpirun` on the first node, a daemon of Open MPI on every other.
 
-`mpirun` starts its daemons through a remote shell, which nodes do not have. Instead, the agent starts a
-process in each node, which waits for a command line. The script that `mpirun` uses as its remote shell sends
-the command line to this process through a named pipe, and gets the exit status through another. So every
-daemon is a process of its node with its own log, with and without root, and only Open MPI's own connections
-use the network.
+`mpirun` starts its daemons through a remote shell, which nodes do not have. Instead, the script that it uses
+as its remote shell writes the command line of a daemon into a named pipe on the first node, where a process
+waits for it. The runner reads that process's output, starts the daemon in its node, and writes the exit
+status into another pipe. So every daemon is a process of its node with its own log, with and without root, on
+one machine or several, and only Open MPI's own connections use the network.
 """
 
-import os
+from __future__ import annotations
+
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from crosswind.app.base import Stage
 from crosswind.app.requirements import DebianPackages
-from crosswind.testbed.fabric import Process
-from crosswind.testbed.folders import give
+from crosswind.testbed.errors import TestbedError
+from crosswind.testbed.fabric import CHECK_S, PROBE_INTERVAL_S, Process
 
 _REMOTE_SHELL = "remote-shell"
 # Time limit for daemons to end after the program.
 _END_S = 2.0
-# In a node: read the command line, run it, and write its exit status.
-_WAIT = 'sh -c "$(cat "$1.command")"; status=$?; echo $status > "$1.status"; exit $status'
+_READY_S = 10.0
+_READY = "ready\n"
+# On the first node: wait for the command line of another node's daemon, and print it.
+_AWAIT = 'mkfifo -m 600 "$1.command" "$1.status" && echo ready && exec cat "$1.command"'
+# On the first node: report the exit status of a daemon. A pipe that nobody reads would block.
+_REPORT = """timeout 10 sh -c 'echo "$2" > "$1.status"' sh "$1" "$2" """
 # mpirun calls this with options of ssh, the node, and the words of a command line. The time limit is for a
 # node whose process has ended, since a pipe without a reader blocks.
 _HAND_OVER = """\
@@ -64,7 +70,9 @@ class MpiRun:
         self._nodes = nodes
         self._ranks_per_node = ranks_per_node
         (stage.folder / _REMOTE_SHELL).write_text(_HAND_OVER)
-        self._daemons = [self._await_command(node) for node in nodes[1:]]
+        self._daemons = [_Daemon(stage, nodes[0], node, self._env()) for node in nodes[1:]]
+        for daemon in self._daemons:
+            daemon.begin()
 
     def start(self, program: Path) -> Process:
         """Start the program; the process ends when all ranks have ended."""
@@ -84,21 +92,14 @@ class MpiRun:
         )
 
     def stop(self) -> None:
-        """Wait for the end of every daemon; if one had failed, `mpirun` has reported it and failed."""
+        """Wait for the end of every daemon; if one had failed, `mpirun` has reported it and failed.
+
+        Raises: TestbedError: a daemon could not be started.
+        """
+        # One deadline for all: otherwise many hanging daemons would take minutes.
         deadline = time.monotonic() + _END_S
         for daemon in self._daemons:
-            # One deadline for all: otherwise many hanging daemons would take minutes.
-            if daemon.wait(max(0.0, deadline - time.monotonic())) is None:
-                daemon.stop(0)
-
-    def _await_command(self, node: str) -> Process:
-        for pipe in ("command", "status"):
-            path = self._stage.folder / f"{node}.{pipe}"
-            os.mkfifo(path, 0o600)
-            give(path, *self._stage.fabric.application_account)
-        return self._stage.fabric.start(
-            node, "orted", ["/bin/sh", "-c", _WAIT, "sh", node], cwd=self._stage.folder, env=self._env()
-        )
+            daemon.end(max(0.0, deadline - time.monotonic()))
 
     def _env(self) -> dict[str, str]:
         root, folder = self._packages.root, str(self._stage.folder)
@@ -113,3 +114,59 @@ class MpiRun:
             # Silences a warning about a plug-in that is not installed and not needed.
             "PMIX_MCA_pcompress_base_silence_warning": "1",
         }
+
+
+class _Daemon:
+    """The daemon of a node, which is started when `mpirun` on the first node requests it."""
+
+    def __init__(self, stage: Stage, first: str, node: str, env: Mapping[str, str]) -> None:
+        self._stage = stage
+        self._first = first
+        self._node = node
+        self._env = env
+        self._ended = threading.Event()
+        self._failure: Exception | None = None
+        self._thread = threading.Thread(target=self._relay, name=f"orted-{node}", daemon=True)
+        self._request = self._start(first, f"remote-shell-{node}", _AWAIT, node)
+
+    def begin(self) -> None:
+        """Return when `mpirun` may request it."""
+        deadline = time.monotonic() + _READY_S
+        while not self._request.printed().startswith(_READY):
+            if self._request.ended is not None or time.monotonic() > deadline:
+                raise TestbedError(f"{self._request}: not ready; {self._request.last_words()}")
+            time.sleep(PROBE_INTERVAL_S)
+        self._thread.start()
+
+    def end(self, within_s: float) -> None:
+        """Stop it, if it has not ended within this time."""
+        self._thread.join(within_s)
+        self._ended.set()
+        self._thread.join()
+        if self._failure is not None:
+            raise TestbedError(f"orted on {self._node}: {self._failure}")
+
+    def _relay(self) -> None:
+        try:
+            if not self._is_over(self._request):
+                return
+            command = self._request.printed().removeprefix(_READY)
+            daemon = self._start(self._node, "orted", command)
+            if not self._is_over(daemon):
+                daemon.stop(0)
+            ended = daemon.ended
+            status = 1 if ended is None or ended.code is None else ended.code
+            self._start(self._first, f"status-{self._node}", _REPORT, self._node, str(status))
+        except Exception as error:  # Raised in the main thread, which is waiting for the load.
+            self._failure = error
+
+    def _is_over(self, process: Process) -> bool:
+        """Wait for the end of a process; return False where the daemon has to end first."""
+        while process.wait(CHECK_S) is None:
+            if self._ended.is_set():
+                return False
+        return True
+
+    def _start(self, node: str, name: str, script: str, *words: str) -> Process:
+        command = ["/bin/sh", "-c", script, "sh", *words]
+        return self._stage.fabric.start(node, name, command, cwd=self._stage.folder, env=self._env)

@@ -11,7 +11,7 @@ from crosswind.app.requirements.maven_artifacts import MavenArtifacts
 from crosswind.app.requirements.own_program import OwnProgram
 from crosswind.app.requirements.patched_go_program import PatchedGoProgram
 from crosswind.app.requirements.python_packages import PythonPackages
-from crosswind.app.requirements.requirement import CannotInstall, Program, Requirement
+from crosswind.app.requirements.requirement import CannotInstall, NeededFile, Program, Requirement
 from crosswind.app.requirements.wheel_program import WheelProgram
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "DebianPackages",
     "GoProgram",
     "MavenArtifacts",
+    "NeededFile",
     "OwnProgram",
     "PatchedGoProgram",
     "Program",

@@ -109,6 +109,12 @@ class DebianPackages(Requirement):
         files = {file: _SYSTEM / file for file in self.files}
         return {name: identity(path) for name, path in {**place.programs, **files}.items()}
 
+    def places(self) -> list[Path]:
+        place = self._here()
+        if place.root != _SYSTEM:
+            return [self._private.path]
+        return [*place.programs.values(), *(_SYSTEM / file for file in self.files)]
+
     def program(self, name: str) -> Program:
         """Return one of the declared programs.
 

@@ -66,6 +66,10 @@ class MavenArtifacts(Requirement):
             remove_tree(repository)
             fresh.record.update({file.name: sha256(file) for file in folder.glob("*.jar")})
 
+    def places(self) -> list[Path]:
+        self._check()
+        return [self._private.path]
+
     def versions(self) -> dict[str, str]:
         self._check()
         return dict(self._private.record)

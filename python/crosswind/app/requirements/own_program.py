@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from crosswind.app.requirements.checksum import sha256
@@ -40,6 +41,10 @@ class OwnProgram(Requirement):
         path = find_binary(self.name)
         version = binary_version(path).removeprefix(f"{self.name} ")
         return {self.name: f"{version} {sha256(path)}"}
+
+    def places(self) -> list[Path]:
+        # It travels with the files of a trial.
+        return []
 
     def program(self) -> Program:
         """Return the program.

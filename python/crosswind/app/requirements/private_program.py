@@ -51,6 +51,10 @@ class PrivateProgram(Requirement):
         path = self.program().path
         return dict(self._private.record) if path == self.installed else {self.name: identity(path)}
 
+    def places(self) -> list[Path]:
+        path = self.program().path
+        return [self._private.path if path == self.installed else path]
+
     def program(self) -> Program:
         """Return the program.
 

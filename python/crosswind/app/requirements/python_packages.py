@@ -73,6 +73,11 @@ class PythonPackages(Requirement):
             self._run([*pip, "install", *options, *self.packages], fresh.lock)
             fresh.record.update(installed(report.read_text()))
 
+    def places(self) -> list[Path]:
+        self._check()
+        interpreter = _interpreter()
+        return [self._private.path, *([] if interpreter is None else [interpreter])]
+
     def versions(self) -> dict[str, str]:
         self._check()
         return dict(self._private.record)

@@ -23,6 +23,23 @@ class Program:
     env: dict[str, str]
 
 
+@dataclass(frozen=True)
+class NeededFile:
+    """A file or folder of this machine that other machines with nodes need at the same path.
+
+    Attributes:
+        requirement: that it belongs to.
+    """
+
+    path: Path
+    requirement: "Requirement"
+
+    @property
+    def is_private(self) -> bool:
+        """Whether it is a whole folder of `crosswind apps install`, which can be copied."""
+        return self.path.is_dir()
+
+
 class Requirement(ABC):
     """Something that an application needs and a machine may lack.
 
@@ -57,6 +74,13 @@ class Requirement(ABC):
         Args:
             say: called with the description of each step.
         Raises: CannotInstall: no network, no such version, or a tool is missing; says which.
+        """
+
+    @abstractmethod
+    def places(self) -> list[Path]:
+        """Return what a machine needs to run it: private folders as a whole, and single files of the system.
+
+        Raises: NotHere: it is missing.
         """
 
     @abstractmethod

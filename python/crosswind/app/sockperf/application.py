@@ -96,7 +96,8 @@ class Sockperf(ClientServer):
             *("--time", math.ceil((asked.warm_up_ns + asked.duration_ns + LEFT_OUT_LAST_NS) / NS_PER_S)),
             *("--full-log", stage.folder / LOG),
         ]
-        began_ns = time.monotonic_ns()
+        # On the clock of the client's machine, as the instants of other loads.
+        began_ns = stage.fabric.clock_of("client").there(stage.fabric.now_ns())
         process = stage.fabric.start("client", "sockperf", command, cwd=stage.folder, env=program.env)
         return _SockperfLoad(process, asked, stage.folder, began_ns)
 
@@ -122,7 +123,7 @@ class _SockperfLoad(ToolLoad):
     def outcome(self) -> LoadOutcome:
         printed = self._printed()
         summary = parse_summary(printed)
-        with (self._folder / LOG).open(errors="replace") as lines:
+        with self.process.wrote(self._folder / LOG).open(errors="replace") as lines:
             round_trips = parse_log(lines)
         if not round_trips:
             raise OutputError(

@@ -35,6 +35,9 @@ class Spark(Application):
     variants_optional = True
     parameters: SparkParameters
 
+    def needs_one_machine(self) -> str | None:
+        return "its driver and its executors share folders"
+
     def __init__(self, parameters: SparkParameters) -> None:
         super().__init__(parameters)
         self._tables = (

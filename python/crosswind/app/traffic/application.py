@@ -32,6 +32,9 @@ class Traffic(Application):
     requirements = (OwnProgram(LOAD),)
     parameters: TrafficParameters
 
+    def needs_one_machine(self) -> str | None:
+        return "its parts talk over Unix sockets"
+
     def __init__(self, parameters: TrafficParameters) -> None:
         super().__init__(parameters)
         self._servers: dict[str, Process] = {}

@@ -1,5 +1,6 @@
 """Training as an application: a process on each of the nodes worker0, worker1 and so on."""
 
+import shutil
 import signal
 import time
 from collections.abc import Collection, Sequence
@@ -70,7 +71,10 @@ class TrainingLoad(Load):
             if ended != Ended(0, None):
                 raise TestbedError(f"{process}: {ended or 'still running'}; {process.last_words()}")
         asked = self._parameters
-        workers = [read_worker(_result(self._folder, rank).read_text()) for rank in range(len(self._workers))]
+        workers = [
+            read_worker(process.wrote(_result(self._folder, rank)).read_text())
+            for rank, process in enumerate(self._workers)
+        ]
         check(workers, asked)
         operations = self._folder / "steps.csv"
         operations.write_text(operations_csv(workers[0], asked))
@@ -119,6 +123,8 @@ class Training(Application):
 
     def start(self, stage: Stage) -> None:
         nodes = numbered(ROLE, stage.fabric.nodes)
+        # Another machine gets it with the trial's files.
+        shutil.copy(PROGRAM, stage.folder)
         self._workers: list[Process] = []
         for rank, node in enumerate(nodes):
             self._workers.append(self._worker(stage, node, rank, nodes))
@@ -145,7 +151,7 @@ class Training(Application):
         asked = self.parameters
         command = [
             PYTHON,
-            PROGRAM,
+            stage.folder / PROGRAM.name,
             *("--rank", rank),
             *("--workers", len(nodes)),
             *("--master", stage.fabric.nodes[nodes[0]].address),

@@ -84,6 +84,11 @@ class Web(Application):
         transfer = Figure("transfer", "mean", "B/s", "transfer", "higher")
         return (*latency_figures(self.parameters.rate), transfer)
 
+    def needs_one_machine(self) -> str | None:
+        if self.parameters.client != "vegeta":
+            return None
+        return "vegeta's instants are on the wall clock of its machine; write `client: crosswind`"
+
     @classmethod
     def roles_missing(cls, nodes: Collection[str]) -> list[str]:
         return [role for role in cls.ROLES if role not in nodes]

@@ -8,7 +8,6 @@ from crosswind.app.base import Stage
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import PROBE_INTERVAL_S, Process
-from crosswind.testbed.outputs import HEAD_BYTES
 
 READY_S = 60.0
 # Time limit for filling a replicated store through a slow network.
@@ -59,14 +58,12 @@ def await_answer(
 
     Raises: TestbedError: one of `alive` ended, or nothing was accepted within `timeout_s`.
     """
-    deadline, before = time.monotonic() + timeout_s, 0
+    deadline, before = time.monotonic() + timeout_s, 0  # Characters of its output.
     while True:
         process = stage.fabric.start(node, name, command, cwd=stage.folder, env=env)
         ended = process.wait(timeout_s)
-        with process.stdout.open("rb") as log:
-            log.seek(before)
-            said = log.read(HEAD_BYTES).decode(errors="replace")
-            before = log.seek(0, 2)
+        printed = process.printed()
+        said, before = printed[before:], len(printed)
         if ended == Ended(0, None) and accept(said):
             return said
         for server in alive:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from crosswind.app.find import application_of
+from crosswind.app.requirements import NeededFile
+from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.doctor.finding import Finding, missing, warning
 from crosswind.doctor.kernel import version
 from crosswind.doctor.machines.facts import RemoteFacts
 from crosswind.plan.placement import Placement, placement_of
 from crosswind.spec.resolved import Resolved, ResolvedMachine, ResolvedTestbed
+from crosswind.testbed import NotHere
 from crosswind.text.quantities import memory_text, time_text
 
 # The smallest path that datagrams between agents are made for (crates/tunnel/src/tunnel.rs).
@@ -25,21 +29,40 @@ class Needs:
     Attributes:
         cores: of its nodes.
         memory_bytes: the sum of its nodes' limits.
+        files: of the application; private folders among them are copied where they are missing.
     """
 
     cores: float
     memory_bytes: int
     congestion_control: str | None
+    files: Sequence[NeededFile] = ()
 
 
 def needs_of(resolved: Resolved) -> dict[str, Needs]:
     """Return what an experiment needs of each machine that has a part of its network."""
     placement = placement_of(resolved)
     assert placement is not None, "the experiment is on this machine"
+    files = _files(resolved)
     return {
-        machine: Needs(cores, _memory(resolved, placement, machine), resolved.tcp.congestion_control)
+        machine: Needs(
+            cores,
+            _memory(resolved, placement, machine),
+            resolved.tcp.congestion_control,
+            tuple(files) if cores else (),
+        )
         for machine, cores in placement.demand.items()
     }
+
+
+def _files(resolved: Resolved) -> list[NeededFile]:
+    """Return what the application needs on other machines; nothing where this one lacks it."""
+    try:
+        files = application_of(resolved).needed_files()
+        if any(condition.is_real for condition in resolved.conditions):
+            files += [NeededFile(path, IPERF3) for path in IPERF3.places()]
+    except NotHere:
+        return []
+    return files
 
 
 def _memory(resolved: Resolved, placement: Placement, machine: str) -> int:
@@ -130,6 +153,13 @@ def _lacking(facts: RemoteFacts, machine: ResolvedMachine, needs: Needs) -> Iter
             f"{memory_text(facts.memory_bytes)}",
             "place fewer nodes on it, or lower their `memory`",
         )
+    for file in needs.files:
+        if not file.is_private and facts.places.get(str(file.path)) == "absent":
+            yield missing(
+                "programs",
+                f"it lacks {file.path}, of {file.requirement.name}",
+                f"install it there: {' && '.join(file.requirement.commands())}",
+            )
     control = needs.congestion_control
     if control is not None and facts.congestion and control not in facts.congestion:
         yield missing(

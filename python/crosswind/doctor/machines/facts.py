@@ -6,6 +6,7 @@ The script needs no program but those of every Linux; what one of them does not 
 from __future__ import annotations
 
 import ipaddress
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -20,8 +21,21 @@ fact kernel "$(uname -r)"
 fact cpu "$(uname -m)"
 fact cores "$(nproc 2> /dev/null || getconf _NPROCESSORS_ONLN)"
 fact memory_kib "$(sed -n 's/^MemTotal: *\\([0-9]*\\).*/\\1/p' /proc/meminfo)"
+fact model "$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)"
+fact load "$(cut -d ' ' -f 1 /proc/loadavg)"
+fact available_kib "$(sed -n 's/^MemAvailable: *\\([0-9]*\\).*/\\1/p' /proc/meminfo)"
+fact governor "$(cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor 2> /dev/null)"
 fact clock "$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource 2> /dev/null)"
 fact congestion "$(cat /proc/sys/net/ipv4/tcp_available_congestion_control 2> /dev/null)"
+"""
+# A private folder of programs is complete when it has a record, which names what is in it.
+_PLACE = """\
+place() {
+    if [ -f "$2/installed.json" ]; then
+        fact place "$1" "$(sha256sum < "$2/installed.json" 2> /dev/null | cut -d ' ' -f 1)"
+    elif [ -e "$2" ]; then fact place "$1" there
+    else fact place "$1" absent; fi
+}
 """
 # The longest packet that the interface takes is sent in one piece. If nothing comes back, a short one tells
 # whether the path or a firewall is the reason.
@@ -60,35 +74,53 @@ class PeerPath:
 
 @dataclass(frozen=True)
 class RemoteFacts:
-    """What a machine is; what is unknown is None, or empty."""
+    """What a machine is; what is unknown is None, or empty.
+
+    Attributes:
+        processor, model: of its CPU: the instruction set, and what the kernel calls it.
+        load: its load average of one minute.
+        places: by path, `there`, `absent`, or the SHA-256 of the record of a private folder.
+    """
 
     system: str = ""
     kernel: str = ""
     processor: str = ""
+    model: str = ""
     cores: int | None = None
     memory_bytes: int | None = None
+    available_bytes: int | None = None
+    load: float | None = None
+    governor: str = ""
     clock: str = ""
     congestion: Sequence[str] = ()
     peers: Mapping[str, PeerPath] = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict)
 
 
-def script_for(peers: Mapping[str, str]) -> str:
-    """Return the script that reports a machine, and its way to others at these addresses, by name."""
+def script_for(peers: Mapping[str, str], places: Sequence[str] = ()) -> str:
+    """Return the script that reports a machine.
+
+    Args:
+        peers: addresses of others, by name, to which its ways are measured.
+        places: files and folders that it may have.
+    """
     # Bytes of the headers of IP and ICMP.
     calls = [
         f"peer {number} {address} {48 if ipaddress.ip_address(address).version == 6 else 28} &\n"
         for number, address in enumerate(peers.values())
     ]
-    return "".join([_MACHINE, _PEER, *calls, "wait\n"])
+    looks = [f"place {number} {shlex.quote(place)}\n" for number, place in enumerate(places)]
+    return "".join([_MACHINE, _PEER, _PLACE, *calls, *looks, "wait\n"])
 
 
-def facts_from(printed: str, peers: Sequence[str]) -> RemoteFacts:
+def facts_from(printed: str, peers: Sequence[str], places: Sequence[str] = ()) -> RemoteFacts:
     """Return what the script reported; other lines are the login shell's.
 
     Args:
-        peers: the names that the script was made for, in their order.
+        peers, places: those that the script was made for, in their order.
     """
     found: dict[str, str] = {}
+    had: dict[str, str] = {}
     ways: dict[str, PeerPath] = {}
     for line in printed.splitlines():
         mark, _, fact = line.partition(" ")
@@ -100,19 +132,36 @@ def facts_from(printed: str, peers: Sequence[str]) -> RemoteFacts:
             ways[peers[int(number)]] = PeerPath(
                 _number(mtu), answered, None if longest_ms == "unknown" else round(float(longest_ms) * 1e6)
             )
+        elif name == "place":
+            number, _, state = value.partition(" ")
+            had[places[int(number)]] = state
         else:
             found[name] = value.strip()
-    memory_kib = _number(found.get("memory_kib", ""))
     return RemoteFacts(
         system=found.get("system", ""),
         kernel=found.get("kernel", ""),
         processor=found.get("cpu", ""),
         cores=_number(found.get("cores", "")),
-        memory_bytes=None if memory_kib is None else memory_kib << 10,
+        model=found.get("model", ""),
+        memory_bytes=_bytes(found.get("memory_kib", "")),
+        available_bytes=_bytes(found.get("available_kib", "")),
+        load=_share(found.get("load", "")),
+        governor=found.get("governor", ""),
         clock=found.get("clock", ""),
         congestion=tuple(found.get("congestion", "").split()),
         peers={name: ways[name] for name in peers if name in ways},
+        places=had,
     )
+
+
+def _bytes(kibibytes: str) -> int | None:
+    number = _number(kibibytes)
+    return None if number is None else number << 10
+
+
+def _share(text: str) -> float | None:
+    """Return a decimal number without a sign."""
+    return float(text) if text.replace(".", "", 1).isdecimal() else None
 
 
 def _number(text: str) -> int | None:

@@ -25,6 +25,7 @@ class LookedAt:
     Attributes:
         reachable_ms: how long it took to run nothing there; None: it was not reached.
         hello: of its agent; None: no agent works there.
+        address: where packets of the other machines arrive.
     """
 
     machine: ResolvedMachine
@@ -32,6 +33,7 @@ class LookedAt:
     hello: Hello | None = None
     facts: RemoteFacts = field(default_factory=RemoteFacts)
     findings: tuple[Finding, ...] = ()
+    address: str | None = None
 
     @property
     def ready(self) -> bool:
@@ -50,11 +52,14 @@ class LookedAt:
         }
 
 
-def look_at_machines(testbed: ResolvedTestbed, needs: Mapping[str, Needs]) -> list[LookedAt]:
+def look_at_machines(
+    testbed: ResolvedTestbed, needs: Mapping[str, Needs], *, ways: bool = True
+) -> list[LookedAt]:
     """Return what was found on each machine.
 
     Args:
         needs: of an experiment, by machine; empty without one.
+        ways: also measure the way from each machine to the others, which takes seconds.
     """
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         addresses = dict(
@@ -66,7 +71,8 @@ def look_at_machines(testbed: ResolvedTestbed, needs: Mapping[str, Needs]) -> li
         )
         return list(
             pool.map(
-                lambda machine: _look(machine, testbed, addresses, needs.get(machine.name)), testbed.machines
+                lambda machine: _look(machine, testbed, addresses, needs.get(machine.name), ways),
+                testbed.machines,
             )
         )
 
@@ -86,6 +92,7 @@ def _look(
     testbed: ResolvedTestbed,
     addresses: Mapping[str, str | Finding],
     needs: Needs | None,
+    ways: bool,
 ) -> LookedAt:
     transport = SshTransport.of(machine)
     own = addresses[machine.name]
@@ -99,18 +106,21 @@ def _look(
     peers = {
         name: address
         for name, address in addresses.items()
-        if name != machine.name and isinstance(address, str)
+        if ways and name != machine.name and isinstance(address, str)
     }
     findings = [own] if isinstance(own, Finding) else []
     facts, hello = RemoteFacts(), None
     try:
-        facts = facts_from(transport.run(script_for(peers), _SCRIPT_S), list(peers))
+        places = [str(file.path) for file in needs.files] if needs is not None else []
+        printed = transport.run(script_for(peers, places), _SCRIPT_S)
+        facts = facts_from(printed, list(peers), places)
         findings += findings_of(facts, machine, testbed, needs)
         with Agent(transport) as agent:
             hello = agent.hello
     except TestbedError as error:
         findings.append(missing("agent", _after_host(error, machine), "follow the message"))
-    return LookedAt(machine, reachable_ms, hello, facts, tuple(findings))
+    address = own if isinstance(own, str) else None
+    return LookedAt(machine, reachable_ms, hello, facts, tuple(findings), address)
 
 
 def _after_host(error: TestbedError, machine: ResolvedMachine) -> str:

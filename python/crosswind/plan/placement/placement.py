@@ -57,12 +57,12 @@ class Placement:
     notes: Sequence[str]
 
     @property
-    def domains(self) -> list[list[str]]:
-        """Switches and hosts of each machine that has some, as `domains` of a fabric are written out."""
+    def parts(self) -> dict[str, list[str]]:
+        """Switches and hosts of each machine that has some; the lists are `domains` of a fabric."""
         found: dict[str, list[str]] = {}
         for part, machine in self.machine_of.items():
             found.setdefault(machine, []).append(part)
-        return list(found.values())
+        return found
 
     def as_dict(self) -> dict[str, object]:
         """Return it as plain values, for `--json`."""

@@ -1,0 +1,58 @@
+"""The machines that carried a network together, over all trials of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from crosswind.results.between_machines import TrialMachine
+from crosswind.results.provenance import MachineOfTestbed, Provenance
+
+
+@dataclass(frozen=True)
+class RunMachine:
+    """A machine over all trials.
+
+    Attributes:
+        facts: what it is; None where provenance.json does not say it.
+        clock_bound_ns: in the trial in which its clock was known least.
+        skew_ppb: the greatest, in either direction.
+        began_ns, late_ns: those farthest from 0, each with the bound of its trial; None where unknown.
+        lost, reordered, forged: datagrams of all trials.
+    """
+
+    name: str
+    facts: MachineOfTestbed | None
+    clock_bound_ns: int
+    skew_ppb: int
+    began_ns: tuple[int, int]
+    late_ns: tuple[int, int] | None
+    lost: int
+    reordered: int
+    forged: int
+
+
+def machines_over(trials: Sequence[Sequence[TrialMachine]], provenance: Provenance) -> list[RunMachine]:
+    """Return the machines of a run, in the order of its trials; none where it was on one machine."""
+    facts = {machine.name: machine for machine in (provenance.before.machines if provenance.before else [])}
+    found: dict[str, list[TrialMachine]] = {}
+    for machines in trials:
+        for machine in machines:
+            found.setdefault(machine.name, []).append(machine)
+    return [_over(name, each, facts.get(name)) for name, each in found.items()]
+
+
+def _over(name: str, each: Sequence[TrialMachine], facts: MachineOfTestbed | None) -> RunMachine:
+    began = max(each, key=lambda it: abs(it.began_ns))
+    late = max(each, key=lambda it: it.late_ns or 0)
+    return RunMachine(
+        name=name,
+        facts=facts,
+        clock_bound_ns=max(it.clock_bound_ns for it in each),
+        skew_ppb=max((it.skew_ppb for it in each), key=abs),
+        began_ns=(began.began_ns, began.clock_bound_ns),
+        late_ns=None if late.late_ns is None else (late.late_ns, late.clock_bound_ns),
+        lost=sum(it.lost for it in each),
+        reordered=sum(it.reordered for it in each),
+        forged=sum(it.forged for it in each),
+    )

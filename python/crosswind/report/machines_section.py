@@ -1,0 +1,62 @@
+"""The table of a report about the machines that carried the network together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from crosswind.analysis.machines import RunMachine
+from crosswind.text.quantities import memory_text
+from crosswind.text.units import count
+
+_UNKNOWN = "-"
+
+
+@dataclass(frozen=True)
+class MachineLine:
+    """A machine as a row of texts."""
+
+    name: str
+    address: str
+    cpu: str
+    memory: str
+    kernel: str
+    agent: str
+    skew: str
+    began: str
+    late: str
+    lost: str
+    reordered: str
+    forged: str
+
+
+def machine_lines(machines: Sequence[RunMachine]) -> list[MachineLine]:
+    """Return a row for each machine; none where the network was on one machine."""
+    return [_line(machine, is_first=not number) for number, machine in enumerate(machines)]
+
+
+def within(value_ns: int, bound_ns: int) -> str:
+    """Return a one-way time with the bound of the clocks, such as `12.0 us ± 6.0 us`."""
+    return f"{value_ns / 1000:.1f} us ± {bound_ns / 1000:.1f} us"
+
+
+def _line(machine: RunMachine, *, is_first: bool) -> MachineLine:
+    facts = machine.facts
+    cores = None if facts is None else facts.cores
+    model = None if facts is None else facts.cpu or facts.processor
+    memory = None if facts is None else facts.memory_bytes
+    return MachineLine(
+        name=machine.name,
+        address=(facts and facts.address) or _UNKNOWN,
+        cpu=", ".join(filter(None, (None if cores is None else f"{cores} cores", model))) or _UNKNOWN,
+        memory=_UNKNOWN if memory is None else memory_text(memory),
+        kernel=(facts and facts.kernel) or _UNKNOWN,
+        agent=(facts and facts.agent) or _UNKNOWN,
+        # All clocks are compared with the first one.
+        skew="the clock" if is_first else f"{machine.skew_ppb / 1000:+.1f} ppm",
+        began="the start" if is_first else within(*machine.began_ns),
+        late=_UNKNOWN if machine.late_ns is None else within(*machine.late_ns),
+        lost=count(machine.lost),
+        reordered=count(machine.reordered),
+        forged=count(machine.forged),
+    )

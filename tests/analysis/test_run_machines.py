@@ -1,0 +1,35 @@
+"""What a run says of machines: the value farthest from 0 in any trial, each with the bound of its trial."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from crosswind.analysis.machines import machines_over
+from crosswind.report.machines_section import machine_lines
+from crosswind.results.between_machines import TrialMachine
+from crosswind.results.provenance import MachineFacts, MachineOfTestbed, Provenance
+
+FIRST = TrialMachine("m0", 0, 0, 0, 20_000, lost=0, reordered=0, forged=0)
+SECOND = TrialMachine("m1", 6_000, 50_000, 300, 31_000, lost=1, reordered=2, forged=3)
+FACTS = MachineOfTestbed(name="m1", address="10.0.0.2", kernel="6.1", cpu="a CPU", cores=8, agent="0.1.0")
+
+
+def test_each_value_has_the_bound_of_its_own_trial() -> None:
+    later = replace(SECOND, clock_bound_ns=9_000, skew_ppb=-51_000, began_ns=-200, late_ns=12_000)
+    provenance = Provenance(before=MachineFacts(machines=[FACTS]))
+    first, second = machine_lines(machines_over([[FIRST, SECOND], [FIRST, later]], provenance))
+    assert (first.name, first.skew, first.began, first.late) == (
+        "m0",
+        "the clock",
+        "the start",
+        "20.0 us ± 0.0 us",
+    )
+    assert (second.address, second.cpu, second.kernel) == ("10.0.0.2", "8 cores, a CPU", "6.1")
+    assert second.skew == "-51.0 ppm"
+    assert second.began == "0.3 us ± 6.0 us"
+    assert second.late == "31.0 us ± 6.0 us"
+    assert (second.lost, second.reordered, second.forged) == ("2", "4", "6")
+
+
+def test_a_run_on_one_machine_has_no_such_table() -> None:
+    assert machine_lines(machines_over([[], []], Provenance())) == []
