@@ -19,7 +19,15 @@ import pytest
 from crosswind.runner import runs
 from crosswind.spec import load_experiment, resolve
 from crosswind.stream import Event, Stream
-from crosswind.testbed import Agent, AgentDied, AgentRefused, MachineAt, RunningFabric, WorkFolder
+from crosswind.testbed import (
+    Agent,
+    AgentDied,
+    AgentRefused,
+    MachineAt,
+    RunningFabric,
+    TestbedError,
+    WorkFolder,
+)
 from crosswind.testbed.agent import NOBODY
 from crosswind.testbed.files import ThereFiles
 from crosswind.testbed.machines import Machines
@@ -147,11 +155,11 @@ def test_a_measurement_of_another_form_is_refused(tmp_path: Path) -> None:
 
 
 def test_datagrams_go_to_no_address_that_a_machine_makes_up() -> None:
-    place = MachineAt("m0", Liar("another-address"), "10.0.0.7")
+    places = [MachineAt(name, Liar("another-address"), "10.0.0.7") for name in ("m0", "m1")]
     with (
         WorkFolder() as work,
         pytest.raises(AgentDied, match=r"its socket is at 203\.0\.113\.9:53 and not at 10\.0\.0\.7"),
-        Machines([place], work),
+        Machines(places, work),
     ):
         pass
 
