@@ -12,6 +12,7 @@ from crosswind.spec.experiment import Experiment
 from crosswind.spec.quantities import DSCP_NAMES, RATE, SIZE, TIME
 from crosswind.spec.short_form import SHORT_FORMS
 from crosswind.spec.sizes_file import sizes_of
+from crosswind.spec.testbed.provided import declared_provider, provider_names
 from crosswind.spec.topology import AnyTopology
 from reference_pages import markdown
 from reference_pages.elements import short_and_full
@@ -40,6 +41,7 @@ def page() -> str:
         _INTRODUCTION,
         _quantities(),
         *(_section(model) for model in models),
+        *(_provider(name) for name in provider_names()),
         *(_application(name) for name in app.names()),
     )
 
@@ -71,6 +73,15 @@ def _section(model: type[BaseModel]) -> str:
 
 def _elements() -> str:
     return _ELEMENTS + "\n\n" + markdown.table(["written", "stands for"], map(short_and_full, SHORT_FORMS))
+
+
+def _provider(name: str) -> str:
+    kind = declared_provider(name)
+    parts = [f"## Provider {name}", f"{kind.summary.capitalize()}.", keys_table(kind.Parameters)]
+    for model in models_below(kind.Parameters)[1:]:
+        if model not in models_below(Experiment):
+            parts += [f"### {model.__name__}", (model.__doc__ or "").strip(), keys_table(model)]
+    return "\n\n".join(parts)
 
 
 def _application(name: str) -> str:

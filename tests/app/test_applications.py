@@ -13,7 +13,7 @@ from crosswind.app.ycsb import YcsbParameters
 from crosswind.app.ycsb.store import replicas_of
 from crosswind.cli.apps import command as apps
 from crosswind.doctor.programs import applications as applications_found
-from crosswind.spec.installed import BrokenApplication, UnknownApplication
+from crosswind.spec.installed import BrokenPlugin, UnknownPlugin
 
 
 def test_the_built_in_applications_are_found() -> None:
@@ -23,7 +23,7 @@ def test_the_built_in_applications_are_found() -> None:
 
 
 def test_an_unknown_application_names_the_installed_ones() -> None:
-    with pytest.raises(UnknownApplication, match=r'"mongodb": not installed; installed are .*rpc'):
+    with pytest.raises(UnknownPlugin, match=r'"mongodb": not installed; installed are .*rpc'):
         find("mongodb")
 
 
@@ -46,7 +46,7 @@ def test_a_package_whose_application_cannot_be_loaded_is_named_and_spoils_no_oth
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-tools\nVersion: 1\n")
     (info / "entry_points.txt").write_text(f"[crosswind.applications]\nacme = {entry_point}\n")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(BrokenApplication, match="of the package acme-tools cannot be loaded") as failure:
+    with pytest.raises(BrokenPlugin, match="of the package acme-tools cannot be loaded") as failure:
         find("acme")
     assert why in str(failure.value)
     assert "repair that package, or uninstall it" in str(failure.value)

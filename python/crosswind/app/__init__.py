@@ -7,14 +7,14 @@ applications have a folder here.
 
 from crosswind.app.base import Application, Load, LoadOutcome, Missing, Stage
 from crosswind.app.demand import Demand
-from crosswind.app.find import find
+from crosswind.app.find import find, names
 from crosswind.app.written import Facts
 from crosswind.spec.declared import Figure
-from crosswind.spec.installed import BrokenApplication, names
+from crosswind.spec.installed import BrokenPlugin
 
 __all__ = [
     "Application",
-    "BrokenApplication",
+    "BrokenPlugin",
     "Demand",
     "Facts",
     "Figure",

@@ -1,18 +1,24 @@
 """Find an application that can run; `crosswind.spec.installed` finds what it declares."""
 
 from crosswind.app.base import Application
-from crosswind.spec import Resolved, installed
+from crosswind.spec import Resolved
+from crosswind.spec.installed import APPLICATIONS
 from crosswind.spec.restored import restored
+
+
+def names() -> list[str]:
+    """Return the names of the installed applications, sorted."""
+    return APPLICATIONS.names()
 
 
 def find(name: str) -> type[Application]:
     """Return the installed application of that name.
 
     Raises:
-        UnknownApplication: no such application is installed; the message lists those that are.
-        BrokenApplication: it cannot be imported, or is no application; the message names its package.
+        UnknownPlugin: no such application is installed; the message lists those that are.
+        BrokenPlugin: it cannot be imported, or is no application; the message names its package.
     """
-    return installed.find(name, Application)  # type: ignore[type-abstract]
+    return APPLICATIONS.find(name, Application)  # type: ignore[type-abstract]
 
 
 def application_of(resolved: Resolved) -> Application:

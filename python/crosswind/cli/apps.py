@@ -12,7 +12,7 @@ from crosswind.cli._output import print_json
 from crosswind.errors import CrosswindError
 
 if TYPE_CHECKING:
-    from crosswind.app import Application, BrokenApplication, Missing
+    from crosswind.app import Application, BrokenPlugin, Missing
     from crosswind.app.requirements import Requirement
 
 
@@ -133,26 +133,24 @@ def _requirements_of_experiment(file: Path) -> list[Requirement]:
 
 
 def _entries() -> list[_Entry]:
-    from crosswind.app import BrokenApplication, names
+    from crosswind.app import BrokenPlugin, names
     from crosswind.app.requirements.iperf3 import IPERF3
 
     # All are loaded first: then a single look-up finds the versions of all Debian packages.
     found = [(name, _found(name)) for name in names()]
     entries = [
-        _broken(name, str(application))
-        if isinstance(application, BrokenApplication)
-        else _entry_of(application)
+        _broken(name, str(application)) if isinstance(application, BrokenPlugin) else _entry_of(application)
         for name, application in found
     ]
     return entries if IPERF3.name in names() else [*entries, _iperf3()]
 
 
-def _found(name: str) -> type[Application] | BrokenApplication:
-    from crosswind.app import BrokenApplication, find
+def _found(name: str) -> type[Application] | BrokenPlugin:
+    from crosswind.app import BrokenPlugin, find
 
     try:
         return find(name)
-    except BrokenApplication as error:
+    except BrokenPlugin as error:
         return error
 
 

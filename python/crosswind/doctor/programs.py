@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 
-from crosswind.app import BrokenApplication, find, names
+from crosswind.app import BrokenPlugin, find, names
 from crosswind.app.availability import availability
 from crosswind.doctor.finding import Finding, missing, ok, warning
 from crosswind.machine.provenance import tool_version
@@ -59,7 +59,7 @@ def applications() -> list[Finding]:
     for name in names():
         try:
             parts = availability(find(name))
-        except BrokenApplication as error:
+        except BrokenPlugin as error:
             what, _, remedy = str(error).rpartition("; ")
             findings.append(warning(f"application {name}", what, remedy))
             continue

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator, Mapping
 
 from pydantic import JsonValue
 
-from crosswind.spec import installed
 from crosswind.spec.base import SpecModel
 from crosswind.spec.declared import DeclaredApplication, ExpectedTrial, Figure
 from crosswind.spec.document import Document, Path
+from crosswind.spec.installed import APPLICATIONS
 from crosswind.spec.node_limits import NodeLimits
 from crosswind.spec.resolved import Parameters
 from crosswind.spec.restored import restored
@@ -21,7 +21,7 @@ SIZE = "size"
 
 def names() -> list[str]:
     """Return the names of the installed applications."""
-    return installed.names()
+    return APPLICATIONS.names()
 
 
 def parameters_of(name: str) -> type[SpecModel]:
@@ -91,4 +91,4 @@ def notes(name: str, parameters: SpecModel) -> list[str]:
 
 
 def _find(name: str) -> type[DeclaredApplication]:
-    return installed.find(name, DeclaredApplication)  # type: ignore[type-abstract]
+    return APPLICATIONS.find(name, DeclaredApplication)  # type: ignore[type-abstract]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from crosswind import catalog
 from crosswind.spec import applications, declared
@@ -28,12 +28,14 @@ from crosswind.spec.published import published_findings
 from crosswind.spec.quantities import shown
 from crosswind.spec.rules import condition_findings
 from crosswind.spec.setting import Finding, Setting
-from crosswind.spec.testbed import Testbed, ssh_findings
+from crosswind.spec.testbed import Provided, Testbed, TestbedEntry, testbed_findings
 from crosswind.spec.topology import AnyTopology, Star, form_of
 from crosswind.spec.topology.common import USUAL_BUFFER_TEXT, Uplink, WrittenBuffer
 from crosswind.spec.topology.domains import cut_findings, name_findings
 from crosswind.spec.translate import describe
 from crosswind.spec.trials import Growing, Limits, Trials, Until
+
+_TESTBED: TypeAdapter[Testbed | Provided | str] = TypeAdapter(TestbedEntry)
 
 MTU_BYTES = (576, 9000)  # IPv4 hosts must take 576 (RFC 791); 9000 is the usual jumbo frame.
 
@@ -101,15 +103,17 @@ def _testbed_problems(document: Document) -> Iterator[Problem]:
     """Yield what is wrong between machines, and with what is placed on them."""
     raw = value_at(document.data, "testbed")
     try:
-        testbed = Testbed.model_validate(
+        testbed = _TESTBED.validate_python(
             raw, context=ReadingContext(document.named_file, document.files_below)
         )
     except ValidationError:
         return  # Also without a testbed.
+    if isinstance(testbed, str):
+        return
     topology = _sound_topology(document)
     is_sound = topology is not None and not any(topology.findings(value_at(document.data, "topology")))
-    for path, message in ssh_findings(testbed.ssh, topology.network() if topology and is_sound else None):
-        yield _problem(document, ("testbed", "ssh", *path), message)
+    for path, message in testbed_findings(testbed, topology.network() if topology and is_sound else None):
+        yield _problem(document, ("testbed", *path), message)
 
 
 def _domain_findings(topology: AnyTopology, *, is_sound: bool) -> Iterator[Finding]:

@@ -48,7 +48,9 @@ class Experiment(SpecModel):
     source: str = Field("", description="Where the set-up comes from.")
     topology: Topology
     testbed: TestbedEntry = Field(
-        LOCAL, description="Where it runs: `local`, this machine, or `ssh` to others; `local` when absent."
+        LOCAL,
+        description="Where it runs: `local`, this machine, `ssh` to others, or the name of a provider that "
+        "makes them; `local` when absent.",
     )
     scale: float = Field(
         1.0, gt=0, le=1, description="Every rate, buffer, burst and budget is multiplied by it."

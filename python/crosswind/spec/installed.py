@@ -1,59 +1,74 @@
-"""Which applications are installed; each is imported only when it is needed.
+"""Which applications and providers are installed; each is imported only when it is needed.
 
 All are entry points, those of this project and of others: `pyproject.toml` names those of this project.
 """
 
+from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import TypeVar
 
 from crosswind.errors import CrosswindError, Exit
-from crosswind.spec.declared import DeclaredApplication
 
-GROUP = "crosswind.applications"
-
-Kind = TypeVar("Kind", bound=DeclaredApplication)
+Kind = TypeVar("Kind")
 
 
-class UnknownApplication(CrosswindError):
-    """No application of this name is installed."""
+class UnknownPlugin(CrosswindError):
+    """No application or provider of this name is installed."""
 
 
-class BrokenApplication(CrosswindError):
-    """An installed application cannot be loaded; the others still work."""
+class BrokenPlugin(CrosswindError):
+    """An installed application or provider cannot be loaded; the others still work."""
 
     exit = Exit.PREFLIGHT
 
 
-def names() -> list[str]:
-    """Return the names of the installed applications, sorted."""
-    return sorted({point.name for point in entry_points(group=GROUP)})
+@dataclass(frozen=True)
+class Plugins:
+    """Plugins of one kind.
 
-
-def find(name: str, kind: type[Kind]) -> type[Kind]:
-    """Return the application of this name, a subclass of `kind`.
-
-    Raises:
-        UnknownApplication: none is installed; the message names those that are.
-        BrokenApplication: it cannot be imported, or is not a subclass; the message names its package.
+    Attributes:
+        group: of their entry points.
+        noun: what messages call one.
+        base: the class that each is a subclass of.
     """
-    for point in entry_points(group=GROUP, name=name):
-        return _loaded(point, kind)
-    raise UnknownApplication(f'application "{name}": not installed; installed are {", ".join(names())}')
+
+    group: str
+    noun: str
+    base: str
+
+    def names(self) -> list[str]:
+        """Return the names of those that are installed, sorted."""
+        return sorted({point.name for point in entry_points(group=self.group)})
+
+    def find(self, name: str, kind: type[Kind]) -> type[Kind]:
+        """Return the plugin of this name, a subclass of `kind`.
+
+        Raises:
+            UnknownPlugin: none is installed; the message names those that are.
+            BrokenPlugin: it cannot be imported, or is not a subclass; the message names its package.
+        """
+        for point in entry_points(group=self.group, name=name):
+            return self._loaded(point, kind)
+        raise UnknownPlugin(
+            f'{self.noun} "{name}": not installed; installed are {", ".join(self.names()) or "none"}'
+        )
+
+    def _loaded(self, point: EntryPoint, kind: type[Kind]) -> type[Kind]:
+        try:
+            loaded = point.load()
+        except Exception as error:  # Importing runs code of others, which may raise anything.
+            raise self._broken(point, f"{type(error).__name__}: {error}") from error
+        if not (isinstance(loaded, type) and issubclass(loaded, kind)):
+            raise self._broken(point, f"it is not a subclass of {self.base}")
+        return loaded
+
+    def _broken(self, point: EntryPoint, why: str) -> BrokenPlugin:
+        package = "unknown" if point.dist is None else point.dist.name
+        return BrokenPlugin(
+            f'{self.noun} "{point.name}": {point.value} of the package {package} cannot be loaded ({why}); '
+            f"repair that package, or uninstall it"
+        )
 
 
-def _loaded(point: EntryPoint, kind: type[Kind]) -> type[Kind]:
-    try:
-        loaded = point.load()
-    except Exception as error:  # Importing runs code of others, which may raise anything.
-        raise _broken(point, f"{type(error).__name__}: {error}") from error
-    if not (isinstance(loaded, type) and issubclass(loaded, kind)):
-        raise _broken(point, "it is not a subclass of crosswind.app.Application")
-    return loaded
-
-
-def _broken(point: EntryPoint, why: str) -> BrokenApplication:
-    package = "unknown" if point.dist is None else point.dist.name
-    return BrokenApplication(
-        f'application "{point.name}": {point.value} of the package {package} cannot be loaded ({why}); '
-        f"repair that package, or uninstall it"
-    )
+APPLICATIONS = Plugins("crosswind.applications", "application", "crosswind.app.Application")
+PROVIDERS = Plugins("crosswind.providers", "provider", "crosswind.testbed.providers.Provider")

@@ -35,6 +35,7 @@ from crosswind.spec.resolved import (
     ResolvedFile,
     ResolvedLevel,
     ResolvedLimits,
+    ResolvedProvider,
     ResolvedPublished,
     ResolvedRepeat,
     ResolvedStep,
@@ -47,7 +48,7 @@ from crosswind.spec.resolved import (
 )
 from crosswind.spec.resolved import Places as ResolvedPlaces
 from crosswind.spec.scale import not_preserved, preserved
-from crosswind.spec.testbed import Testbed
+from crosswind.spec.testbed import Provided, Testbed
 from crosswind.spec.topology import AnyTopology
 from crosswind.spec.trials import Growing, Trials
 
@@ -127,17 +128,22 @@ def resolve_tcp(topology: AnyTopology) -> ResolvedTcp:
     )
 
 
-def resolve_testbed(testbed: Testbed | str) -> ResolvedTestbed | None:
+def resolve_testbed(testbed: Testbed | Provided | str) -> ResolvedTestbed | None:
     """Return `testbed` of the resolved experiment; None: this machine."""
     if isinstance(testbed, str):
         return None
-    ssh = testbed.ssh
+    machines, provider = (
+        (testbed.ssh, None)
+        if isinstance(testbed, Testbed)
+        else (testbed.parameters, ResolvedProvider(name=testbed.provider, parameters=testbed.values()))
+    )
     return ResolvedTestbed(
-        machines=ssh.machines(),
-        place=ssh.place,
-        delay_ns=ssh.underlay.delay_ns,
-        clock_error_ns=ssh.underlay.clock_error_ns,
-        files=_hashes(named_files(ssh)),
+        machines=machines.machines(),
+        provider=provider,
+        place=machines.place,
+        delay_ns=machines.underlay.delay_ns,
+        clock_error_ns=machines.underlay.clock_error_ns,
+        files=_hashes(named_files(machines)),
     )
 
 

@@ -6,7 +6,7 @@ that was valid before would no longer be valid.
 
 from __future__ import annotations
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from crosswind import catalog
@@ -14,6 +14,7 @@ from crosswind.spec import applications
 from crosswind.spec.condition import Condition
 from crosswind.spec.experiment import ConditionName, Experiment
 from crosswind.spec.sizes_file import Sizes
+from crosswind.spec.testbed.provided import declared_provider, provider_names
 
 VERSION = 1
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -35,13 +36,14 @@ def experiment_schema() -> JsonSchemaValue:
     definitions = schema["$defs"]
     offered = {}
     for name in applications.names():
-        parameters = applications.parameters_of(name).model_json_schema(
-            schema_generator=_FileSchema, ref_template=_REFERENCES
-        )
-        definitions.update(parameters.pop("$defs", {}))
+        parameters = _own_definitions_in(applications.parameters_of(name), definitions)
         definitions[f"{name} parameters"] = _with_size(parameters, applications.sizes(name))
         offered[name] = {"$ref": f"#/$defs/{name} parameters"}
     schema["properties"]["application"] |= {"properties": offered, "additionalProperties": False}
+    for name in provider_names():
+        parameters = _own_definitions_in(declared_provider(name).Parameters, definitions)
+        definitions[f"{name} machines"] = parameters
+        schema["properties"]["testbed"]["anyOf"].append(_only(name, f"#/$defs/{name} machines"))
     for option in schema["properties"]["conditions"]["items"]["oneOf"]:
         if option.get("type") == "string":
             option["anyOf"] = [{"enum": catalog.condition_names()}, _FACTOR]
@@ -55,6 +57,19 @@ def experiment_schema() -> JsonSchemaValue:
         "description": "A factor's level.",
     }
     return _headed("experiment", schema)
+
+
+def _own_definitions_in(model: type[BaseModel], definitions: JsonSchemaValue) -> JsonSchemaValue:
+    """Return the schema of a plugin's model, whose own definitions are added to those of the file."""
+    schema = model.model_json_schema(schema_generator=_FileSchema, ref_template=_REFERENCES)
+    definitions.update(schema.pop("$defs", {}))
+    return schema
+
+
+def _only(key: str, reference: str) -> JsonSchemaValue:
+    """Return the schema of a mapping with one key."""
+    properties = {key: {"$ref": reference}}
+    return {"type": "object", "properties": properties, "required": [key], "additionalProperties": False}
 
 
 def _let_own_nodes_be_absent(schema: JsonSchemaValue) -> None:

@@ -12,10 +12,10 @@ from crosswind.spec.network import Network
 from crosswind.spec.problems import Problem, SpecErrors
 from crosswind.spec.resolve import resolve_testbed
 from crosswind.spec.resolved import Resolved, ResolvedTestbed
-from crosswind.spec.testbed import Testbed, TestbedEntry, ssh_findings
+from crosswind.spec.testbed import Provided, Testbed, TestbedEntry, testbed_findings
 from crosswind.spec.translate import describe
 
-_TESTBED: TypeAdapter[Testbed | str] = TypeAdapter(TestbedEntry)
+_TESTBED: TypeAdapter[Testbed | Provided | str] = TypeAdapter(TestbedEntry)
 
 
 def load_testbed(source: str | os.PathLike[str], network: Network | None = None) -> ResolvedTestbed | None:
@@ -29,10 +29,10 @@ def load_testbed(source: str | os.PathLike[str], network: Network | None = None)
     document = read_document(source)
     problems: list[Problem] = []
     testbed = read(_TESTBED, document, problems)
-    if isinstance(testbed, Testbed):
+    if isinstance(testbed, Testbed | Provided):
         problems += [
-            document.problem(("ssh", *path), describe(("ssh", *path), message))
-            for path, message in ssh_findings(testbed.ssh, network)
+            document.problem(path, describe(path, message))
+            for path, message in testbed_findings(testbed, network)
         ]
     if problems or testbed is None:
         raise SpecErrors(problems)

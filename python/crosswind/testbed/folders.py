@@ -1,8 +1,8 @@
 """Folders of files that are not results: caches, work folders of running trials, sockets.
 
 For root they are system folders that the unprivileged account of the application can traverse (`/var/cache`,
-`/var/tmp`); otherwise they are the user's XDG folders. `CROSSWIND_CACHE_DIR`, `CROSSWIND_WORK_DIR` and
-`CROSSWIND_RUNTIME_DIR` name other ones.
+`/var/tmp`); otherwise they are the user's XDG folders. `CROSSWIND_CACHE_DIR`, `CROSSWIND_WORK_DIR`,
+`CROSSWIND_STATE_DIR` and `CROSSWIND_RUNTIME_DIR` name other ones.
 """
 
 import fcntl
@@ -30,6 +30,11 @@ def cache_folder() -> Path:
 def work_folder_root() -> Path:
     """Return the folder that has the work folder of each run."""
     return _own_folder("CROSSWIND_WORK_DIR", Path("/var/tmp/crosswind"), "work", 0o755)
+
+
+def state_folder() -> Path:
+    """Return the folder of records that must outlive runs and restarts: machines made by providers."""
+    return _own_folder("CROSSWIND_STATE_DIR", Path("/var/lib/crosswind"), "state", 0o700)
 
 
 def runtime_folder() -> Path:

@@ -8,7 +8,6 @@ from functools import partial
 from pydantic import Field
 
 from crosswind.app.base import Application, Load, Missing, Stage
-from crosswind.app.command.command_line import is_shell_line
 from crosswind.app.command.files import copy_files
 from crosswind.app.command.measured import NS_PER_S, MeasuredParameters
 from crosswind.app.command.own_load import OwnLoad
@@ -17,6 +16,7 @@ from crosswind.app.command.readiness import await_ready, look_for
 from crosswind.app.command.role import Role
 from crosswind.app.command.variables import ADDRESS, DURATION, FOLDER, SEED, filled, variable_findings
 from crosswind.app.server import stop_servers
+from crosswind.spec.command_line import is_shell_line
 from crosswind.spec.declared import Figure
 from crosswind.spec.nearest import did_you_mean
 from crosswind.testbed.fabric import Process

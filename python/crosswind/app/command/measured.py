@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator
 
 from pydantic import Field, model_validator
 
-from crosswind.app.command.command_line import CommandLine
 from crosswind.app.command.metric import MetricName, OperationsFile, OwnMetric, figures_of
 from crosswind.app.load import latency_figures
 from crosswind.spec.base import SpecModel
+from crosswind.spec.command_line import CommandLine
 from crosswind.spec.declared import Figure
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.quantities import Duration, PositiveDuration, shown

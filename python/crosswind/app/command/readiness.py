@@ -15,9 +15,9 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema, model_validator
 
 from crosswind.app.base import Stage
-from crosswind.app.command.command_line import CommandLine
 from crosswind.app.command.listening import ANYWHERE, listening_addresses
 from crosswind.spec.base import SpecModel
+from crosswind.spec.command_line import CommandLine
 from crosswind.spec.quantities import PositiveDuration, QuantityError, shown
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError

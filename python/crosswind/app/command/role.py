@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from crosswind.app.command.command_line import CommandLine, EnvironmentText
 from crosswind.app.command.files import CopiedFile
 from crosswind.app.command.readiness import Ready
 from crosswind.spec.base import SpecModel
+from crosswind.spec.command_line import CommandLine, EnvironmentText
 
 
 class Role(SpecModel):

@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 
 from crosswind.app.base import Application, Load, Missing, Stage
-from crosswind.app.command.command_line import is_shell_line
 from crosswind.app.command.files import copy_files
 from crosswind.app.command.measured import NS_PER_S, TAIL_S
 from crosswind.app.command.own_load import OwnLoad
@@ -30,6 +29,7 @@ from crosswind.app.compose.unpack import ImageConfiguration
 from crosswind.app.compose.user import account_of
 from crosswind.app.requirements import Requirement
 from crosswind.app.server import stop_servers
+from crosswind.spec.command_line import is_shell_line
 from crosswind.spec.declared import Figure
 from crosswind.spec.document import Document
 from crosswind.spec.node_limits import NodeLimits

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from crosswind.app.command.command_line import CommandLine, EnvironmentText
 from crosswind.app.command.files import CopiedFile
 from crosswind.spec.base import SpecModel
+from crosswind.spec.command_line import CommandLine, EnvironmentText
 
 
 class OutsideLoad(SpecModel):

@@ -18,7 +18,6 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from crosswind.app.command.command_line import EnvironmentText
 from crosswind.app.command.files import CopiedFile
 from crosswind.app.command.measured import MeasuredParameters
 from crosswind.app.command.readiness import Ready
@@ -28,6 +27,7 @@ from crosswind.app.compose.files import ComposeFiles
 from crosswind.app.compose.outside import OutsideLoad
 from crosswind.app.compose.service import Service, node_name, nodes_of
 from crosswind.spec.base import ReadingContext
+from crosswind.spec.command_line import EnvironmentText
 from crosswind.spec.named_file import NamedFile
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.node_limits import NodeLimits

@@ -11,13 +11,13 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, model_validator
 
-from crosswind.app.command.command_line import SHELL, read_command, read_text
 from crosswind.app.compose.build import Build
 from crosswind.app.compose.limits import ByteValue, Cpus, Deploy
 from crosswind.app.compose.mount import Mount
 from crosswind.app.compose.package import OnHost
 from crosswind.app.compose.words import ComposeDuration, Text, Value, Whole, Words
 from crosswind.spec.base import SpecModel
+from crosswind.spec.command_line import SHELL, read_command, read_text
 from crosswind.spec.node_limits import NodeLimits
 from crosswind.spec.quantities import QuantityError, shown
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import PlainValidator
 
-from crosswind.app.command.command_line import read_command, read_text
+from crosswind.spec.command_line import read_command, read_text
 from crosswind.spec.quantities import TIME, QuantityError, shown
 
 _DURATION_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(h|ms|us|m|s)")

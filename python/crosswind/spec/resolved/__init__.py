@@ -33,7 +33,7 @@ from crosswind.spec.resolved.part import (
     number,
     restricted_to,
 )
-from crosswind.spec.resolved.testbed import ResolvedMachine, ResolvedTestbed
+from crosswind.spec.resolved.testbed import ResolvedMachine, ResolvedProvider, ResolvedTestbed
 from crosswind.spec.resolved.topology import (
     Form,
     RequestedLimits,
@@ -87,6 +87,7 @@ __all__ = [
     "ResolvedLink",
     "ResolvedMachine",
     "ResolvedPart",
+    "ResolvedProvider",
     "ResolvedPublished",
     "ResolvedRepeat",
     "ResolvedSetup",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crosswind.spec.resolved.part import ResolvedFile, ResolvedPart, left_out_if_empty
+from crosswind.spec.resolved.part import Parameters, ResolvedFile, ResolvedPart, left_out_if_empty
 
 
 class ResolvedMachine(ResolvedPart):
@@ -13,7 +13,10 @@ class ResolvedMachine(ResolvedPart):
         address: where packets of other machines arrive; None: what ssh connects to.
         port: UDP port for these packets; None: one that is free.
         cores: that the experiment may use; None: unknown.
-        host_name, ssh_port, user: what ssh connects to, where an inventory says so; None: as `~/.ssh/config`.
+        host_name, ssh_port, user: what ssh connects to, where an inventory or a provider says so; None: as
+            `~/.ssh/config`.
+        identity, known_hosts: files with the private key and with the machine's own key, of a provider.
+        labels: where a provider put it, such as `{"host": "rack1"}`; equal labels mean the same place.
     """
 
     name: str
@@ -23,6 +26,9 @@ class ResolvedMachine(ResolvedPart):
     host_name: str | None = left_out_if_empty(None)
     ssh_port: int | None = left_out_if_empty(None)
     user: str | None = left_out_if_empty(None)
+    identity: str | None = left_out_if_empty(None)
+    known_hosts: str | None = left_out_if_empty(None)
+    labels: dict[str, str] = left_out_if_empty({})
 
     @property
     def ssh_options(self) -> tuple[str, ...]:
@@ -30,13 +36,33 @@ class ResolvedMachine(ResolvedPart):
         host_name = () if self.host_name is None else ("-o", f"HostName={self.host_name}")
         port = () if self.ssh_port is None else ("-p", str(self.ssh_port))
         user = () if self.user is None else ("-l", self.user)
-        return (*host_name, *port, *user)
+        # Other keys of the user would be tried first, and sshd refuses the sixth.
+        identity = () if self.identity is None else ("-i", self.identity, "-o", "IdentitiesOnly=yes")
+        # The key of a machine that is new is unknown; the first one that it shows counts from then on.
+        known = (
+            ()
+            if self.known_hosts is None
+            else ("-o", f"UserKnownHostsFile={self.known_hosts}", "-o", "StrictHostKeyChecking=accept-new")
+        )
+        return (*host_name, *port, *user, *identity, *known)
+
+
+class ResolvedProvider(ResolvedPart):
+    """A provider that makes the machines before the first trial, and removes them after the last.
+
+    Attributes:
+        parameters: in base units, as its own model dumps them.
+    """
+
+    name: str
+    parameters: Parameters
 
 
 class ResolvedTestbed(ResolvedPart):
     """Machines that an experiment runs on, and what is on which.
 
     Attributes:
+        provider: makes the machines; before that only names and cores are known. None: they exist.
         place: the machine of hosts and switches, as far as the file says.
         delay_ns: between two machines, which 999 of 1000 packets do not exceed.
         clock_error_ns: by which the machines' clocks may differ.
@@ -45,6 +71,7 @@ class ResolvedTestbed(ResolvedPart):
     """
 
     machines: list[ResolvedMachine]
+    provider: ResolvedProvider | None = left_out_if_empty(None)
     place: dict[str, str] = left_out_if_empty({})
     delay_ns: int
     clock_error_ns: int

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ipaddress
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, PlainValidator, Tag
 
 from crosswind.spec.base import SpecModel
-from crosswind.spec.quantities import Duration, PositiveDuration, QuantityError, shown
+from crosswind.spec.nearest import did_you_mean
+from crosswind.spec.quantities import QuantityError, shown
 from crosswind.spec.resolved import ResolvedMachine
 from crosswind.spec.testbed.inventories import (
     INVENTORIES,
@@ -20,6 +21,8 @@ from crosswind.spec.testbed.inventories import (
 )
 from crosswind.spec.testbed.inventory import MACHINES_MAX, InventoryMachine
 from crosswind.spec.testbed.machine_name import MachineName
+from crosswind.spec.testbed.placed import PlacedMachines
+from crosswind.spec.testbed.provided import Provided, provided, provider_names
 
 
 def _check_address(text: str) -> str:
@@ -61,21 +64,6 @@ MachineEntry = Annotated[
 ]
 
 
-class Underlay(SpecModel):
-    """What the network between the machines does; `crosswind doctor --testbed` shows its round trips."""
-
-    delay_ns: PositiveDuration = Field(
-        200_000,
-        alias="delay",
-        description="Between two machines, one way; 999 of 1000 packets take no longer. 200us when absent.",
-    )
-    clock_error_ns: Duration = Field(
-        100_000,
-        alias="clock_error",
-        description="By which the machines' clocks may differ; 100us when absent.",
-    )
-
-
 def _list_or_inventory(raw: object) -> object:
     """Refuse what is neither a list nor an inventory, in words that name both."""
     if isinstance(raw, list | Inventoried) or (isinstance(raw, dict) and set(raw) & set(INVENTORIES)):
@@ -109,18 +97,10 @@ Hosts = Annotated[
 ]
 
 
-class Ssh(SpecModel):
+class Ssh(PlacedMachines):
     """Machines that ssh reaches, and which of them has which part of the network."""
 
     hosts: Hosts = Field(description="The machines: names, or an inventory that lists them.")
-    place: dict[str, MachineName] = Field(
-        default_factory=dict,
-        description="The machine of hosts and switches (or zones); a host that is absent is where its switch "
-        "is. Chosen when empty.",
-    )
-    underlay: Underlay = Field(
-        default_factory=lambda: Underlay.model_validate({}), description="The network between the machines."
-    )
 
     def machines(self) -> list[ResolvedMachine]:
         """Return the machines.
@@ -136,7 +116,7 @@ class Ssh(SpecModel):
 
 
 class Testbed(SpecModel):
-    """Where an experiment runs, if not on this machine."""
+    """Where an experiment runs, if not on this machine: machines that exist, or that a provider makes."""
 
     __test__ = False  # The name begins with "Test"; pytest must not collect it.
 
@@ -144,15 +124,32 @@ class Testbed(SpecModel):
 
 
 def _this_or_others(raw: object) -> object:
-    if raw == LOCAL or isinstance(raw, dict | Testbed):
+    if raw == LOCAL or isinstance(raw, Testbed | Provided):
         return raw
-    raise QuantityError(f"{shown(raw)} is not a testbed; write local, or ssh: {{hosts: [m0, m1]}}")
+    known = [SSH, *provider_names()]
+    if not isinstance(raw, dict):
+        raise QuantityError(f"{shown(raw)} is not a testbed; write local, or ssh: {{hosts: [m0, m1]}}")
+    if not set(raw) & set(known):
+        meant = next((did_you_mean(str(key), known) for key in raw), "")
+        remedy = meant or f"write one of {', '.join(known)}"
+        raise QuantityError(f"has neither ssh nor the name of a provider; {remedy}")
+    return raw
 
 
+def _kind_of(raw: object) -> str:
+    if isinstance(raw, str):
+        return "this machine"
+    written = SSH in raw if isinstance(raw, dict) else isinstance(raw, Testbed)
+    return "machines that exist" if written else "machines of a provider"
+
+
+SSH = "ssh"
 LOCAL: Literal["local"] = "local"
 TestbedEntry = Annotated[
-    Annotated[Literal["local"], Tag("this machine")] | Annotated[Testbed, Tag("other machines")],
-    Discriminator(lambda raw: "this machine" if isinstance(raw, str) else "other machines"),
+    Annotated[Literal["local"], Tag("this machine")]
+    | Annotated[Testbed, Tag("machines that exist")]
+    | Annotated[Provided, PlainValidator(provided), Tag("machines of a provider")],
+    Discriminator(_kind_of),
     BeforeValidator(_this_or_others, json_schema_input_type=Literal["local"] | Testbed),
 ]
 

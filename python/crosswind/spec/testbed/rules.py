@@ -8,37 +8,51 @@ from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.network import Network
 from crosswind.spec.quantities import shown
 from crosswind.spec.setting import Finding
-from crosswind.spec.testbed.model import Ssh
+from crosswind.spec.testbed.model import SSH, Ssh, Testbed
+from crosswind.spec.testbed.placed import PlacedMachines
+from crosswind.spec.testbed.provided import Provided, ProviderParameters
 from crosswind.spec.text_lines import LineError
 from crosswind.spec.topology.placing import some_of
 
 
-def ssh_findings(ssh: Ssh, network: Network | None) -> Iterator[Finding]:
-    """Yield what is wrong with machines and what is placed on them, with the path inside `ssh`.
+def testbed_findings(testbed: Testbed | Provided, network: Network | None) -> Iterator[Finding]:
+    """Yield what is wrong with machines and what is placed on them, with the path inside `testbed`.
 
     Args:
         network: None where it has errors; then the names of hosts are not checked.
     """
+    key = SSH if isinstance(testbed, Testbed) else testbed.provider
+    machines = testbed.ssh if isinstance(testbed, Testbed) else testbed.parameters
+    for path, message in _machine_findings(machines, network):
+        yield (key, *path), message
+
+
+def _machine_findings(machines: Ssh | ProviderParameters, network: Network | None) -> Iterator[Finding]:
+    if isinstance(machines, ProviderParameters):
+        findings = list(machines.findings())
+        yield from findings
+        if findings:
+            return
     try:
-        names = [machine.name for machine in ssh.machines()]
+        names = [machine.name for machine in machines.machines()]
     except LineError as error:
         yield ("hosts",), str(error)
         return
-    if isinstance(ssh.hosts, list):
+    if isinstance(machines, Ssh) and isinstance(machines.hosts, list):
         for index, name in enumerate(names):
             if name in names[:index]:
                 yield ("hosts", index), f"{shown(name)} is given twice; name each machine once"
-    for part, machine in ssh.place.items():
+    for part, machine in machines.place.items():
         if machine not in names:
             remedy = did_you_mean(machine, names) or f"machines are {some_of(names)}"
             yield ("place", part), f"is on {shown(machine)}, which is not a machine; {remedy}"
-    if network is not None and ssh.place:
-        yield from _place_findings(ssh, network)
+    if network is not None and machines.place:
+        yield from _place_findings(machines, network)
 
 
-def _place_findings(ssh: Ssh, network: Network) -> Iterator[Finding]:
+def _place_findings(machines: PlacedMachines, network: Network) -> Iterator[Finding]:
     known = [*network.switches, *network.hosts]
-    for part in ssh.place:
+    for part in machines.place:
         if part in known:
             continue
         if part in network.nodes:
@@ -46,7 +60,7 @@ def _place_findings(ssh: Ssh, network: Network) -> Iterator[Finding]:
         else:
             remedy = did_you_mean(part, known) or f"choose one of {some_of(known)}"
             yield ("place", part), f"is neither a switch nor a host of the topology; {remedy}"
-    placed = placed_by_hand(ssh.place, network)
+    placed = placed_by_hand(machines.place, network)
     if lacking := [name for name in network.switches if name not in placed]:
         yield (
             ("place",),
