@@ -1,7 +1,7 @@
 //! The clock of another machine, estimated from exchanges over the tunnel itself.
 //!
-//! In an exchange, a question leaves at `asked` on the own clock and comes at `came` on the other; its answer leaves
-//! there at `answered` and comes back at `back`. The offset (the other clock minus the own) is at most `came - asked`
+//! In an exchange, a datagram leaves at `asked` on the own clock and comes at `came` on the other; one of the other leaves
+//! there at `answered` and comes at `back`. They are a question and its answer, or quicker ones since the exchange before. The offset (the other clock minus the own) is at most `came - asked`
 //! at the instant `asked`, and at least `answered - back` at `back`, whatever the way took: neither direction takes
 //! less than no time. Between two quartz clocks the offset is a straight line for half a minute, so the line lies
 //! between all these points (`corridor`). The estimate is the middle of the widest corridor; the error is at most
@@ -108,18 +108,15 @@ pub struct ClockReport {
 }
 
 impl PeerClock {
-    /// An exchange: two instants on the own clock, `asked` and `back`, and two on the other.
+    /// An exchange: two instants on the own clock, `asked` and `back`, and two on the other. Each is later than that of the
+    /// exchange before.
     pub fn note(&mut self, asked_ns: u64, came_ns: u64, answered_ns: u64, back_ns: u64) {
         let [asked, came, answered, back] = [asked_ns, came_ns, answered_ns, back_ns].map(|ns| ns as i64);
         let all = [asked_ns, came_ns, answered_ns, back_ns];
-        if all.iter().any(|&at_ns| at_ns > INSTANT_MAX)
-            || back < asked
-            || answered < came
-            || back - asked < answered - came
-        {
+        let (upper, lower) = (came.saturating_sub(asked), answered.saturating_sub(back));
+        if all.iter().any(|&at_ns| at_ns > INSTANT_MAX) || upper < lower {
             return;
         }
-        let (upper, lower) = (came - asked, answered - back);
         if let Some(line) = self.line {
             let slack = line.bound_at(back) + SLACK_NS;
             let middle = line.offset_at(back);
@@ -145,7 +142,7 @@ impl PeerClock {
         if self.exchanges < EXCHANGES_MIN {
             return;
         }
-        while !self.fit(back) {
+        while !self.fit(back.max(asked)) {
             self.blocks.pop_front();
             if self.blocks.is_empty() {
                 // One exchange always has a line.
@@ -356,8 +353,8 @@ mod tests {
     fn an_exchange_that_cannot_be_is_left_out() {
         let mut clock = PeerClock::default();
         clock.note(10, 5, 6, 9);
-        clock.note(10, 6, 5, 12);
         clock.note(10, 0, 100, 12);
+        clock.note(u64::MAX, 6, 5, 12);
         assert_eq!(clock.report(0).exchanges, 0);
     }
 

@@ -36,6 +36,26 @@ const PART_MIN: usize = 64;
 /// Frames that are looked at with each question, whether they are still in use here.
 const LOOKS: usize = 256;
 
+/// The datagram that was on its way for the least time, among some. Which time that is depends on the clocks, but not
+/// which one is the least. Traffic has many more than questions and answers, and one that was not held up among them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Quickest(Option<(u64, u64)>);
+
+impl Quickest {
+    /// One was sent at an instant of the other clock, and came at one of the own.
+    fn note(&mut self, sent_ns: u64, came_ns: u64) {
+        let way = |sent: u64, came: u64| i128::from(came) - i128::from(sent);
+        if self.0.is_none_or(|(sent, came)| way(sent_ns, came_ns) < way(sent, came)) {
+            self.0 = Some((sent_ns, came_ns));
+        }
+    }
+
+    /// When it was sent and came; the next one is looked for among those that follow.
+    fn take_if(&mut self, wanted: bool) -> Option<(u64, u64)> {
+        self.0.take_if(|_| wanted)
+    }
+}
+
 /// Who is who in a run.
 #[derive(Clone, Debug)]
 pub struct Membership {
@@ -65,8 +85,11 @@ pub struct Peer {
     written: usize,
     frames_out: FramesOut,
     asked_at_ns: u64,
-    /// A question has come, at this instant; it had been sent at the other.
-    question: Option<(u64, u64)>,
+    /// A question has come.
+    asked: bool,
+    /// The quickest datagram since the latest answer that was sent, and since the latest that came.
+    to_answer: Quickest,
+    to_note: Quickest,
     arrivals: Arrivals,
     sequence: Sequence,
     /// Announcements of this generation that have come.
@@ -138,7 +161,9 @@ impl Peer {
             written: 0,
             frames_out: FramesOut::default(),
             asked_at_ns: 0,
-            question: None,
+            asked: false,
+            to_answer: Quickest::default(),
+            to_note: Quickest::default(),
             arrivals: Arrivals::default(),
             sequence: Sequence::default(),
             announced: 0,
@@ -259,9 +284,10 @@ impl Peer {
 
     /// Asks for the other clock when it is time, and answers what was asked.
     pub fn tick(&mut self, now_ns: u64, limit: usize) {
-        if let Some((asked_ns, came_ns)) = self.question.take() {
+        if let Some((sent_ns, came_ns)) = self.to_answer.take_if(self.asked) {
+            self.asked = false;
             self.exchange.begin(limit);
-            record::answer(self.exchange.records(), asked_ns, came_ns);
+            record::answer(self.exchange.records(), sent_ns, came_ns);
         }
         if self.asks_at_ns() > now_ns {
             return;
@@ -339,6 +365,8 @@ impl Peer {
         messages: &mut VecDeque<Message>,
     ) {
         self.latest_sent_ns = self.latest_sent_ns.max(header.sent_ns);
+        self.to_answer.note(header.sent_ns, now.at_ns);
+        self.to_note.note(header.sent_ns, now.at_ns);
         let current = header.generation == now.generation;
         if current {
             self.acknowledged =
@@ -350,9 +378,11 @@ impl Peer {
                 break;
             };
             match record {
-                Record::Ask => self.question = Some((header.sent_ns, now.at_ns)),
+                Record::Ask => self.asked = true,
                 Record::Answer { asked_ns, came_ns } => {
-                    self.clock.note(asked_ns, came_ns, header.sent_ns, now.at_ns);
+                    if let Some((sent_ns, at_ns)) = self.to_note.take_if(true) {
+                        self.clock.note(asked_ns, came_ns, sent_ns, at_ns);
+                    }
                 }
                 Record::Padding => {}
                 // Another fabric's, on its way when that was taken down or this was not up yet.

@@ -358,8 +358,9 @@ impl Tunnel {
             // The wall clock is read first: a thread that is stopped between the two takes the datagram for younger than
             // it is, never for older, which no bound would hold.
             let age_ns = stamp_ns.map_or(0, age_ns);
-            let at_ns = now_ns().saturating_sub(age_ns);
-            let now = Now { at_ns, generation: self.generation, nodes: self.nodes };
+            let read_ns = now_ns();
+            let mut now =
+                Now { at_ns: read_ns.saturating_sub(age_ns), generation: self.generation, nodes: self.nodes };
             let Self { own, peers, received, buffer, forged, .. } = self;
             for datagram in buffer[..length].chunks(each.max(1)) {
                 let domain = datagram.get(1..3).map(|it| u16::from_be_bytes([it[0], it[1]]));
@@ -367,6 +368,8 @@ impl Tunnel {
                 if !peer.is_some_and(|(peer, _)| peer.take_in(own, datagram, &now, received)) {
                     *forged += 1;
                 }
+                // The stamp is that of the first one; the others came later, and no bound would hold.
+                now.at_ns = read_ns;
             }
         }
     }
