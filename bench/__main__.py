@@ -24,6 +24,8 @@ from bench import (
     repetitions,
     reports,
     throughput,
+    tunnel_error,
+    two_machines,
 )
 from bench.figures import Figure, Skipped, skipped
 from crosswind.probe.bare import bare_impossible
@@ -36,6 +38,9 @@ BENCHMARKS: dict[str, Callable[[int], Iterator[Figure | Skipped]]] = {
     "tcp": throughput.tcp,
     "udp": throughput.udp,
     "rate": rates.rate,
+    "two-machines": two_machines.throughput,
+    "two-machines-delay": two_machines.delay,
+    "tunnel-error": tunnel_error.tunnel_error,
     "bucket-tails": bucket_tails.bucket_tails,
     "hosts": nodes.hosts,
     "nodes": nodes.nodes,

@@ -46,6 +46,11 @@ class BarePair:
         for holder in self._holders:
             holder.communicate()
 
+    @property
+    def pids(self) -> list[int]:
+        """A process in the network namespace of each end."""
+        return [holder.pid for holder in self._holders]
+
     def start(
         self, end: int, argv: Sequence[str], stdout: int = subprocess.DEVNULL
     ) -> "subprocess.Popen[bytes]":

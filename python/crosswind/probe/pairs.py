@@ -12,7 +12,16 @@ from crosswind.app.load import await_listening
 from crosswind.probe.bare import BarePair
 from crosswind.results import Measurement
 from crosswind.spec import FabricSpec
-from crosswind.testbed import Agent, Ended, FabricFiles, Process, RunningFabric, TestbedError, WorkFolder
+from crosswind.testbed import (
+    Agent,
+    Ended,
+    Fabric,
+    FabricFiles,
+    Process,
+    RunningFabric,
+    TestbedError,
+    WorkFolder,
+)
 
 END_S = 60.0
 
@@ -86,7 +95,7 @@ def onto_one(
 
 def run_tasks(
     tasks: Sequence[Task],
-    fabric: RunningFabric,
+    fabric: Fabric,
     senders: Sequence[str],
     receiver: str,
     folder: Path,
