@@ -11,8 +11,9 @@ import pytest
 import regime_parts
 from regime_parts import S
 
+from crosswind.fingerprint.regime.appended import RegimeFileError
 from crosswind.fingerprint.regime.points import RegimePoint
-from crosswind.fingerprint.regime.record import Header, Now, Recorder, RegimeFileError, read_record
+from crosswind.fingerprint.regime.record import Header, Now, Recorder, read_record
 from crosswind.fingerprint.trace.trace_file import read_trace
 from crosswind.testbed.plain import plain_fabric
 

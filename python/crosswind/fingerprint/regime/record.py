@@ -10,11 +10,8 @@ Format: docs/reference/contracts.md, section 9.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
-import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,21 +24,14 @@ from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 from crosswind.analysis.network.ip_bits import TCP_HEADERS_BYTES, ip_share
 from crosswind.analysis.network.part import problem_of
 from crosswind.analysis.network.traffic_trace import TrafficTrace
-from crosswind.errors import CrosswindError
 from crosswind.fingerprint.measure.machines import ANYTHING, Bounds
+from crosswind.fingerprint.regime.appended import AppendedLines, RegimeFileError
 from crosswind.fingerprint.regime.points import RegimePart, RegimePoint
-from crosswind.results.durable import sync_folder
 from crosswind.spec import FabricSpec
 
 SCHEMA = 1
 # A point whose numbers all have the greatest length.
 LINE_BYTES = 300
-# How much of the first line is the same in every file.
-_SIGN_BYTES = len('{"schema": ')
-
-
-class RegimeFileError(CrosswindError):
-    """A file is no regime, or a different one; the message gives the place and the remedy."""
 
 
 class Header(RegimePart):
@@ -304,8 +294,8 @@ class Now:
 class Recorder:
     """A regime's file, open for appending."""
 
-    def __init__(self, descriptor: int, path: Path, before: Record) -> None:
-        self._descriptor = descriptor
+    def __init__(self, file: AppendedLines, path: Path, before: Record) -> None:
+        self._file = file
         self.path = path
         self.before = before
         self._shift_ns = 0
@@ -319,29 +309,9 @@ class Recorder:
             wanted_s: length of the whole measurement, which must fit on the disk.
         Raises: RegimeFileError: it holds a different regime, another process writes it, or the disk is full.
         """
-        _refuse_without_room(path, wanted_s / header.point_s * LINE_BYTES)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-        try:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise RegimeFileError(
-                    f"{path}: another `crosswind fingerprint` writes it; wait until it ends"
-                ) from None
-            content = path.read_bytes()
-            first_line = _line(header)
-            # A process that was killed while it wrote the first line leaves a part of it.
-            if b"\n" not in content and first_line.startswith(content[:_SIGN_BYTES]):
-                os.ftruncate(descriptor, 0)
-                before = Record(header, ())
-                _append(descriptor, first_line)
-                sync_folder(path.absolute().parent)
-            else:
-                before = _to_continue(path, content, header)
-                os.ftruncate(descriptor, content.rindex(b"\n") + 1)
-            yield cls(descriptor, path, before)
-        finally:
-            os.close(descriptor)
+        with AppendedLines.open(path, _line(header), wanted_s / header.point_s * LINE_BYTES) as file:
+            before = Record(header, ()) if file.content is None else _to_continue(path, file.content, header)
+            yield cls(file, path, before)
 
     def sit(self, now: Now) -> None:
         """Begin a sitting, and record the time without measurement before it."""
@@ -355,16 +325,16 @@ class Recorder:
         begin = SittingBegin(
             began=now.began, boot=now.boot, monotonic_ns=now.monotonic_ns, at_ns=at_ns, gap_s=gap_s
         )
-        _append(self._descriptor, _line(SittingLine(sitting=begin)))
+        self._file.append(_line(SittingLine(sitting=begin)))
 
     def add(self, point: RegimePoint) -> None:
         """Append a point of this sitting, whose instants are of the monotonic clock."""
         shifted = {"begin_ns": point.begin_ns + self._shift_ns, "end_ns": point.end_ns + self._shift_ns}
-        _append(self._descriptor, _line(point.model_copy(update=shifted)))
+        self._file.append(_line(point.model_copy(update=shifted)))
 
     def end(self, why: str) -> None:
         """Append why this sitting ends."""
-        _append(self._descriptor, _line(EndedLine(ended=why)))
+        self._file.append(_line(EndedLine(ended=why)))
 
 
 def _to_continue(path: Path, content: bytes, header: Header) -> Record:
@@ -390,19 +360,5 @@ def _gap_ns(last: RegimeSitting, now: Now) -> int:
     return max(0, now.wall_ns - (began_ns + last.end_ns - last.begin.at_ns))
 
 
-def _refuse_without_room(path: Path, needed_bytes: float) -> None:
-    free_bytes = shutil.disk_usage(path.absolute().parent).free
-    if needed_bytes > free_bytes:
-        raise RegimeFileError(
-            f"{path}: takes up to {needed_bytes / 1e6:.0f} MB, and {free_bytes / 1e6:.0f} MB are free on the "
-            "disk; measure for less time, or increase --point"
-        )
-
-
 def _line(part: RegimePart) -> bytes:
     return json.dumps(part.model_dump(by_alias=True)).encode() + b"\n"
-
-
-def _append(descriptor: int, line: bytes) -> None:
-    os.write(descriptor, line)
-    os.fdatasync(descriptor)

@@ -12,7 +12,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from crosswind.analysis.plain import as_plain
-from crosswind.fingerprint.regime.record import Record, RegimeFileError, is_record, read_record
+from crosswind.fingerprint.regime.appended import RegimeFileError
+from crosswind.fingerprint.regime.record import Record, is_record, read_record
 from crosswind.fingerprint.regime.statistics import statistics_of
 from crosswind.spec.read_file import read_file, require_file
 from crosswind.text.console import widen
