@@ -79,7 +79,7 @@ def test_an_inventory_is_stored_by_its_hash_and_gives_words_for_ssh(tmp_path: Pa
         (
             "{ssh: {hosts: [{name: m1, adress: 10.0.0.1}]}}",
             '8:36: testbed.ssh.hosts[1]: unknown key "adress"; did you mean "address"? (keys: name, '
-            "address, port, cores)",
+            "address, port, cores, host, tenant)",
         ),
         (
             "{ssh: {hosts: {slurm: 'n[1-'}}}",

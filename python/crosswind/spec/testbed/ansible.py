@@ -1,7 +1,8 @@
 """An Ansible inventory: hosts, groups, and the variables that say how to connect.
 
 `ansible_host`, `ansible_port` and `ansible_user` are used, also of groups: those of a host come first, then
-those of the groups nearest to it. Keys and jump hosts are those of `~/.ssh/config`; variables that set them
+those of the groups nearest to it. `crosswind_host` and `crosswind_tenant` say where a machine is, and whose.
+Keys and jump hosts are those of `~/.ssh/config`; variables that set them
 are refused.
 
 Source: Ansible documentation, "How to build your inventory" (precedence of variables, `all` and `ungrouped`).
@@ -24,6 +25,7 @@ _HOST, _PORT, _USER = (
     ("ansible_port", "ansible_ssh_port"),
     ("ansible_user", "ansible_ssh_user"),
 )
+_PHYSICAL_HOST, _TENANT = ("crosswind_host",), ("crosswind_tenant",)
 _SSH_CONNECTIONS = ("ssh", "smart", "paramiko", "paramiko_ssh", "ansible.builtin.ssh")
 # What they are in ~/.ssh/config.
 _REFUSED = {
@@ -124,7 +126,15 @@ class Inventory:
                     f"{host}: {variable} is not used; write {keyword} for it in ~/.ssh/config, and remove it",
                 )
         host_name, port, user = (_first(variables, names, host, line) for names in (_HOST, _PORT, _USER))
-        return InventoryMachine(host, host_name, None if port is None else _port(host, port, line), user)
+        physical, tenant = (_first(variables, names, host, line) for names in (_PHYSICAL_HOST, _TENANT))
+        return InventoryMachine(
+            host,
+            host_name,
+            None if port is None else _port(host, port, line),
+            user,
+            host=physical,
+            tenant=tenant,
+        )
 
     def _groups_of(self, host: str) -> list[str]:
         """Return the groups of a host: the farthest first; by name among groups that are equally far."""

@@ -23,6 +23,7 @@ class InventoryMachine:
         name: as ssh knows it, unless the next three differ.
         host_name, port, user: what ssh connects to, in place of `~/.ssh/config`.
         cores: that an experiment may use.
+        host, tenant: which physical host it is on, and whose it is.
     """
 
     name: str
@@ -30,6 +31,8 @@ class InventoryMachine:
     port: int | None = None
     user: str | None = None
     cores: int | None = None
+    host: str | None = None
+    tenant: str | None = None
 
 
 def checked(machines: Iterable[InventoryMachine], line: int = 0) -> list[InventoryMachine]:

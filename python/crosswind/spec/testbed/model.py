@@ -35,6 +35,14 @@ def _check_address(text: str) -> str:
     return text
 
 
+Label = Annotated[str, Field(min_length=1, max_length=80)]
+
+
+def _labels(host: str | None, tenant: str | None) -> dict[str, str]:
+    found = {"host": host, "tenant": tenant}
+    return {name: value for name, value in found.items() if value is not None}
+
+
 class Machine(SpecModel):
     """A machine, and where its packets arrive from the other ones."""
 
@@ -53,9 +61,20 @@ class Machine(SpecModel):
         None, description="That the experiment may use; as many as the other machines when absent."
     )
 
+    host: Label | None = Field(
+        None, description="The physical host it is on; machines with the same word share one."
+    )
+    tenant: Label | None = Field(None, description="Whose it is, where a cloud keeps tenants apart.")
+
     def resolved(self) -> ResolvedMachine:
         """Return it as in a resolved experiment."""
-        return ResolvedMachine(name=self.name, address=self.address, port=self.port, cores=self.cores)
+        return ResolvedMachine(
+            name=self.name,
+            address=self.address,
+            port=self.port,
+            cores=self.cores,
+            labels=_labels(self.host, self.tenant),
+        )
 
 
 MachineEntry = Annotated[
@@ -161,4 +180,5 @@ def _resolved(machine: InventoryMachine) -> ResolvedMachine:
         host_name=machine.host_name,
         ssh_port=machine.port,
         user=machine.user,
+        labels=_labels(machine.host, machine.tenant),
     )

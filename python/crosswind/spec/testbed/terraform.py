@@ -1,7 +1,7 @@
 """Read machines from the outputs of Terraform or OpenTofu, as `terraform output -json` prints them.
 
 An output is a host name or an address, a list of them, or a map from names to them. An object in their place
-has `name`, and may have `address` and `cores`.
+has `name`, and may have `address`, `cores`, `host` and `tenant`.
 
 Source: Terraform CLI documentation, `terraform output` (`sensitive`, `type`, `value` of each output).
 """
@@ -37,6 +37,8 @@ class _Machine(BaseModel):
     name: str
     address: str | None = None
     cores: int | None = Field(None, ge=1)
+    host: str | None = Field(None, min_length=1)
+    tenant: str | None = Field(None, min_length=1)
 
 
 def read_outputs(content: bytes) -> dict[str, JsonValue]:
@@ -103,9 +105,15 @@ def _machine(name: str, value: JsonValue) -> InventoryMachine:
         machine = _Machine.model_validate(value)
     except ValidationError as error:
         raise LineError(0, f"output {shown(name)}: {place_of(error, _REMEDY)}") from None
-    return InventoryMachine(machine.name, host_name=machine.address, cores=machine.cores)
+    return InventoryMachine(
+        machine.name,
+        host_name=machine.address,
+        cores=machine.cores,
+        host=machine.host,
+        tenant=machine.tenant,
+    )
 
 
 def _is_machine(value: Mapping[str, JsonValue]) -> bool:
     """Return whether an object is one machine; a map of names to addresses may have a machine called name."""
-    return "name" in value and set(value) & {"address", "cores"} != set()
+    return "name" in value and set(value) & {"address", "cores", "host", "tenant"} != set()
