@@ -44,14 +44,16 @@ MaxStartups 100
 _BOOT = """\
 set -e
 mount --bind {folder}/home {home}
-[ ! -d {folder}/etc ] || mount --bind {folder}/etc /etc
 mount -t tmpfs -o mode=755 tmpfs /run
 mkdir /run/sshd /run/machine
 cp {folder}/sshd_config {folder}/host-key {folder}/authorized /run/machine/
-[ ! -d {folder}/etc ] || cp {folder}/drift.so {drift}
-for own in /tmp /var/tmp; do
-    mount -t tmpfs -o mode=1777 tmpfs $own
-done
+if [ -d {folder}/etc ]; then
+    cp {folder}/drift.so {drift}
+    mount --bind {folder}/etc /etc
+fi
+mount -t tmpfs -o mode=1777 tmpfs /tmp
+# On the same disk as the files of a local run, because databases wait for it.
+mount --bind {folder}/var-tmp /var/tmp
 hostname {name}
 ip link set lo up
 """
@@ -233,6 +235,8 @@ def _boot(
     for number, (place, address) in enumerate(places):
         own = folder / f"m{number}"
         (own / "home").mkdir(parents=True)
+        (own / "var-tmp").mkdir()
+        (own / "var-tmp").chmod(0o1777)
         _make_key(own / "host-key")
         shutil.copy(f"{key}.pub", own / "authorized")
         (own / "sshd_config").write_text(_SSHD_CONFIG.format(folder="/run/machine"))

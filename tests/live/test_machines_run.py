@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,8 +20,10 @@ import pytest
 from conftest import SOURCES, START
 from machines import Rig
 
+from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.results import Measurement
 from crosswind.testbed import TestbedError, find_binary
+from crosswind.testbed.folders import cache_folder
 
 ZONES = ("left", "right", "far")
 BETWEEN_MS = 5
@@ -104,6 +107,7 @@ def place() -> Iterator[Place]:
 
 def rows(folder: Path, select: str) -> list[tuple[Any, ...]]:
     named = select.replace("TRIALS", f"'{folder}/trials.parquet'")
+    named = named.replace("METRICS", f"'{folder}/metrics.parquet'")
     return duckdb.sql(named.replace("SAMPLES", f"'{folder}/samples/*.parquet'")).fetchall()
 
 
@@ -151,6 +155,47 @@ def test_one_other_machine_carries_a_network_alone(place: Place) -> None:
     (shortest_ns,) = shortest(place.run_folder).values()
     assert ROUND_TRIP_NS <= shortest_ns < ROUND_TRIP_NS + 1_000_000
     place.await_nothing_left()
+
+
+def test_private_programs_are_copied_to_machines_that_lack_them(place: Place) -> None:
+    if IPERF3.missing() or not IPERF3.places()[0].is_dir():
+        pytest.skip("SKIPPED: iperf3 is not among the private packages")
+    # The machines have another /var/tmp, so they lack what is in this cache.
+    cache = place.folder / "cache"
+    cache.mkdir()
+    (cache / "requirements").symlink_to(cache_folder() / "requirements")
+    application = "application: {iperf3: {duration: 1s, warm_up: 1s}}"
+    text = EXPERIMENT.replace("application: {rpc: {duration: 1s, warm_up: 500ms}}", application)
+    (place.folder / "live.yaml").write_text(text)
+    place.rig.env["CROSSWIND_CACHE_DIR"] = str(cache)
+    try:
+        status, said = place.run("run", "live.yaml", "--testbed", "two.yaml", "--only", "none")
+    finally:
+        del place.rig.env["CROSSWIND_CACHE_DIR"]
+        (place.folder / "live.yaml").write_text(EXPERIMENT)
+    assert status == 0, said
+    assert "programs that machines lack are copied to them for this run: iperf3-" in said
+    ((goodput_bps,),) = rows(place.run_folder, "SELECT value FROM METRICS WHERE metric = 'goodput'")
+    assert goodput_bps > 1e6
+    place.await_nothing_left()
+
+
+def test_with_keep_the_files_of_the_last_trial_stay_here_and_there(place: Place) -> None:
+    status, said = place.run("run", "live.yaml", "--testbed", "one.yaml", "--only", "none", "--keep")
+    assert status == 0, said
+    (folder,) = (place.folder / "work").iterdir()
+    assert f"the files of the last trial stay in {folder}" in said
+    machine = place.rig.machines[1]
+    machine.await_no_process(10)
+    there = machine.run("ls", str(folder)).split()
+    assert sorted(there) == ["logs", "programs", "trial"]
+    assert "samples.csv" in machine.run("ls", f"{folder}/trial")
+    # The next run does not take them for those of a killed one, and nothing else is left.
+    status, said = place.run("run", "live.yaml", "--testbed", "one.yaml", "--only", "none")
+    assert status == 0, said
+    assert machine.run("ls", str(folder.parent)).split() == [folder.name]
+    machine.run("rm", "-r", str(folder))
+    shutil.rmtree(folder)
 
 
 def test_a_run_that_was_interrupted_is_continued_on_its_machines(place: Place) -> None:

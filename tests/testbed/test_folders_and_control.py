@@ -2,6 +2,7 @@
 
 import os
 import select
+import shutil
 import socket
 import threading
 from collections.abc import Iterator
@@ -41,6 +42,16 @@ def test_a_run_that_has_not_locked_its_folder_yet_is_left_alone() -> None:
     with WorkFolder() as alive:
         (alive.path.parent / "run-starting").mkdir()
         assert stale_work_folders() == []
+
+
+def test_a_folder_that_is_kept_is_stale_after_a_minute_and_not_before() -> None:
+    with WorkFolder(keep=True) as work:
+        (work.path / "file").touch()
+    assert [path.name for path in work.path.iterdir()] == ["file"]
+    assert stale_work_folders() == []
+    os.utime(work.path, (0, 0))
+    assert stale_work_folders() == [work.path]
+    shutil.rmtree(work.path)
 
 
 class Echo(BaseModel):

@@ -108,11 +108,12 @@ def _actions(resolved: Resolved, domains: int) -> list[str]:
     nodes = resolved.topology.nodes
     placed = ", ".join(f"{node} on {host}" for node, host in nodes.items())
     load = resolved.application.name
+    each = "" if resolved.testbed is None else " on each machine"
     actions = [
         f"for each trial, make {len(nodes)} nodes ({placed}) in namespaces; remove them",
         f"run {load} in these nodes, as an unprivileged account",
-        "forward every packet through one process, which takes up to "
-        + ("one core: it spins" if domains == 1 else f"{domains} cores: its threads spin")
+        f"forward every packet through one process{each}, which takes up to "
+        + ("one core: it spins" if domains == 1 or each else f"{domains} cores: its threads spin")
         + " before deadlines",
         f"write results below results/{resolved.name}",
         "change no interface, route, firewall rule or sysctl of this machine; open no port on it",
@@ -128,6 +129,7 @@ def _actions(resolved: Resolved, domains: int) -> list[str]:
     if resolved.testbed is not None:
         names = ", ".join(machine.name for machine in resolved.testbed.machines)
         actions.insert(0, f"copy the agent to ~/.cache/crosswind on {names}, where it is not there already")
+        actions.append("on the other machines: open a UDP port; remove the files of the run at its end")
     fingerprint = planned_fingerprint(resolved)
     if fingerprint.between is not None:
         ends, length_s = " to ".join(fingerprint.between), fingerprint.length_s

@@ -63,6 +63,7 @@ class ClusterFabric(Fabric):
             for agent, files in zip(machines.agents, machines.files, strict=True)
         ]
         self._machine_of: dict[str, int] = {}
+        self._files_wait = False
         self._clocks = _Clocks(machines)
         self._started_ns: list[int | None] = [None] * len(self._parts)
         self._lead_ns = LEAD_NS + machines.round_trip_ns
@@ -123,6 +124,10 @@ class ClusterFabric(Fabric):
         account: tuple[int, int] | None = None,
         whole_output: bool = False,
     ) -> Process:
+        if self._files_wait:
+            # All machines get theirs at once, and later what is new before a process starts there.
+            self._files_wait = False
+            at_once(lambda files: files.send(), self._machines.files)
         part = self._parts[self._machine_of[node]]
         return part.start(
             node, name, argv, cwd=cwd, env=env, root=root, account=account, whole_output=whole_output
@@ -136,6 +141,7 @@ class ClusterFabric(Fabric):
             self._machines.files[machine].fresh(folder, elsewhere)
 
         at_once(fresh_there, range(len(self._parts)))
+        self._files_wait = True
         return folder
 
     def set(self, condition: FabricCondition) -> int:
