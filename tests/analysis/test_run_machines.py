@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from crosswind.analysis.machines import machines_over
+from crosswind.analysis.machines import StartSkew, machines_over, start_skew
 from crosswind.report.machines_section import machine_lines
 from crosswind.results.between_machines import TrialMachine
 from crosswind.results.provenance import MachineFacts, MachineOfTestbed, Provenance
@@ -29,6 +29,13 @@ def test_each_value_has_the_bound_of_its_own_trial() -> None:
     assert second.began == "0.3 us ± 6.0 us"
     assert second.late == "31.0 us ± 6.0 us"
     assert (second.lost, second.reordered, second.forged) == ("2", "4", "6")
+
+
+def test_the_skew_of_starts_is_that_of_the_worst_trial_with_its_bound() -> None:
+    third = replace(SECOND, name="m2", began_ns=-400, clock_bound_ns=5_000)
+    skew = start_skew([[FIRST, SECOND], [FIRST, SECOND, third], []])
+    assert skew == StartSkew(machines=3, skew_ns=700, bound_ns=11_000)
+    assert start_skew([[FIRST], []]) is None
 
 
 def test_a_run_on_one_machine_has_no_such_table() -> None:

@@ -32,6 +32,30 @@ class RunMachine:
     forged: int
 
 
+@dataclass(frozen=True)
+class StartSkew:
+    """By how much the windows of machines began apart, in the trial where that was most.
+
+    Attributes:
+        bound_ns: by which the clocks of that trial may differ.
+    """
+
+    machines: int
+    skew_ns: int
+    bound_ns: int
+
+
+def start_skew(trials: Sequence[Sequence[TrialMachine]]) -> StartSkew | None:
+    """Return the greatest skew between the starts of windows; None where no trial was on several machines."""
+    found = []
+    for machines in trials:
+        if len(machines) > 1:
+            began = [machine.began_ns for machine in machines]
+            bounds = sorted(machine.clock_bound_ns for machine in machines)
+            found.append(StartSkew(len(machines), max(began) - min(began), sum(bounds[-2:])))
+    return max(found, key=lambda it: it.skew_ns, default=None)
+
+
 def machines_over(trials: Sequence[Sequence[TrialMachine]], provenance: Provenance) -> list[RunMachine]:
     """Return the machines of a run, in the order of its trials; none where it was on one machine."""
     facts = {machine.name: machine for machine in (provenance.before.machines if provenance.before else [])}

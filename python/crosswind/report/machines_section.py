@@ -37,7 +37,12 @@ def machine_lines(machines: Sequence[RunMachine]) -> list[MachineLine]:
 
 def within(value_ns: int, bound_ns: int) -> str:
     """Return a one-way time with the bound of the clocks, such as `12.0 us ± 6.0 us`."""
-    return f"{value_ns / 1000:.1f} us ± {bound_ns / 1000:.1f} us"
+    return f"{_tenths(value_ns):.1f} us ± {_tenths(bound_ns):.1f} us"
+
+
+def _tenths(thousandths: int) -> float:
+    """Return a number of thousandths, rounded to a tenth; never -0.0."""
+    return round(thousandths / 1000, 1) + 0.0
 
 
 def _line(machine: RunMachine, *, is_first: bool) -> MachineLine:
@@ -53,7 +58,7 @@ def _line(machine: RunMachine, *, is_first: bool) -> MachineLine:
         kernel=(facts and facts.kernel) or _UNKNOWN,
         agent=(facts and facts.agent) or _UNKNOWN,
         # All clocks are compared with the first one.
-        skew="the clock" if is_first else f"{machine.skew_ppb / 1000:+.1f} ppm",
+        skew="the clock" if is_first else f"{_tenths(machine.skew_ppb):+.1f} ppm",
         began="the start" if is_first else within(*machine.began_ns),
         late=_UNKNOWN if machine.late_ns is None else within(*machine.late_ns),
         lost=count(machine.lost),

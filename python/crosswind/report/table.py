@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Literal
 
 from crosswind.analysis.answer import answers, trials_so_far
 from crosswind.analysis.cautions.of_run import cautions
+from crosswind.analysis.machines import start_skew
 from crosswind.analysis.measure import Measure
 from crosswind.analysis.moved import faithful_for
 from crosswind.analysis.summary import ConditionSummary, Estimate, Summary, summarise
+from crosswind.report.machines_section import within
 from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedComparison, RefusedInterval
 from crosswind.text.change import change, change_interval
 from crosswind.text.console import widen
@@ -87,6 +89,9 @@ def print_summary(summary: Summary, console: "Console") -> None:
     narrow = f" Too narrow for: {escape(', '.join(left_out))}." if left_out else ""
     reading = f"Medians over trials{below}.{against} {escape(better)}.{narrow}"
     _say(f"[dim]{reading}[/dim]", console)
+    if (skew := start_skew([trial.machines for trial in summary.trials])) is not None:
+        began = f"measurements began within {within(skew.skew_ns, skew.bound_ns)} of each other"
+        _say(f"[dim]{skew.machines} machines: {began}.[/dim]", console)
     found = cautions(summary)
     for caution in found[:WARNINGS]:
         mark = "[bold yellow]![/bold yellow]" if caution.level == "serious" else "[dim]-[/dim]"
