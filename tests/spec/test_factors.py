@@ -150,9 +150,9 @@ def test_no_delay_is_a_level_of_delay() -> None:
 
 
 def test_too_many_combinations_are_refused_before_they_are_made() -> None:
-    many = "{from: 1us, to: 1ms, levels: 100}"
-    with pytest.raises(SpecErrors, match="make 10000 combinations; at most 1000"):
-        resolved("{from: 1Mbit/s, to: 9Gbit/s, levels: 100}", many)
+    many = "{from: 1us, to: 1ms, levels: 100}\n  third: {from: 1%, to: 9%, levels: 100}"
+    with pytest.raises(SpecErrors, match="make 1000000 combinations; at most 20000"):
+        resolved("{from: 1Mbit/s, to: 9Gbit/s, levels: 100}", many, conditions="[$bandwidth-$delay-$third]")
 
 
 def test_the_same_quantity_is_the_same_level() -> None:

@@ -19,9 +19,24 @@ from crosswind.errors import Exit
     metavar="RESULTS",
     help="An earlier run of the same application, to predict the number of trials.",
 )
+@click.option(
+    "--simulated",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="A sweep by `crosswind simulate --store`, to choose the conditions that deserve a real trial.",
+)
+@click.option(
+    "--at-most",
+    type=click.IntRange(min=1),
+    default=12,
+    show_default=True,
+    help="Conditions to choose with --simulated.",
+)
 @testbed_option
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
-def command(file: str, pilot: Path | None, testbed: Path | None, as_json: bool) -> Exit:
+def command(
+    file: str, pilot: Path | None, simulated: Path | None, at_most: int, testbed: Path | None, as_json: bool
+) -> Exit:
     """Show an experiment's trials, their order, the time they take, and the steps of a run.
 
     FILE is an experiment file or the name of a catalogue experiment. Nothing is changed. The time is a range,
@@ -34,7 +49,14 @@ def command(file: str, pilot: Path | None, testbed: Path | None, as_json: bool) 
     --pilot names the folder of an earlier run, or of an experiment; then its latest run counts. For each
     condition the plan then predicts how many trials bring the interval to the target in `until`, or to 5 %
     of the median, and how long they take. If the pilot does not show this, the plan says why.
+
+    --simulated names the folder of a sweep by `crosswind simulate --store`. Instead of the plan, it prints
+    the conditions that deserve a real trial: by turns that with the largest effect against the first
+    condition, the largest spread between its trials, and the most timeouts. Neighbours in the grid of one
+    that is chosen are passed over, and those with its figures.
     """
+    if simulated is not None:
+        return _ranked(file, simulated, at_most, as_json=as_json)
     from crosswind.analysis.pilot import predict
     from crosswind.analysis.pilot_text import describe_prediction
     from crosswind.app.find import application_of
@@ -79,3 +101,19 @@ def command(file: str, pilot: Path | None, testbed: Path | None, as_json: bool) 
             for remark in machine or ["by its calibration, it can emulate all of this"]:
                 click.echo(f"  - {remark}")
     return Exit.PREFLIGHT if planned.placement is not None and planned.placement.problems else Exit.DONE
+
+
+def _ranked(file: str, simulated: Path, at_most: int, *, as_json: bool) -> Exit:
+    from crosswind.cli._output import console
+    from crosswind.plan.expected import trial_s
+    from crosswind.simulation.sweep import SweepFolder, rank
+    from crosswind.simulation.sweep.ranking_text import print_ranking
+    from crosswind.spec import find_experiment, load_experiment, resolve
+
+    resolved = resolve(load_experiment(find_experiment(file)))
+    ranking = rank(resolved, SweepFolder(simulated), at_most)
+    if as_json:
+        print_json(ranking.as_json())
+    else:
+        print_ranking(ranking, file, trial_s(resolved), console())
+    return Exit.DONE

@@ -29,6 +29,9 @@ class _Asked:
     length: str
     seed: int | None
     packets: Path | None
+    store: Path | None
+    executor: str | None
+    workers: int | None
     as_json: bool
 
 
@@ -61,6 +64,23 @@ class _Asked:
 @click.option(
     "--packets", type=click.Path(path_type=Path), help="Also write one row per packet to this CSV file."
 )
+@click.option(
+    "--store",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Store the trials of an experiment in this folder. Trials that it has are not repeated.",
+)
+@click.option(
+    "--executor",
+    metavar="NAME",
+    help="Where to simulate with --store: processes, dask://HOST:PORT, slurm or submitit-local.  "
+    "[default: processes]",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    help="Processes or jobs at a time; all CPUs or 16 jobs when absent.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @as_one(_Asked)
 def command(asked: _Asked) -> Exit:
@@ -74,6 +94,11 @@ def command(asked: _Asked) -> Exit:
     Linux has it, under every condition or the one of --condition: a closed loop, in which the application
     reacts. Trials have the seeds of a live run.
 
+    With --store, thousands of trials are simulated at the same time, and stored as Parquet. The same command
+    goes on where it was interrupted, and `crosswind plan --simulated` ranks the conditions. Workers are
+    processes of this machine, or those of a Dask cluster (`pip install 'crosswind[dask]'`) or of Slurm
+    (`pip install 'crosswind[slurm]'`).
+
     With --offer, FILE is an experiment or a network for `crosswind up`, and packets are sent as --offer says.
 
     No nodes are made, no privileges are needed, and a second of traffic may take less than a second.
@@ -82,6 +107,9 @@ def command(asked: _Asked) -> Exit:
 
     if asked.packets is not None:
         require_writable(asked.packets, "name another file with --packets")
+    for option, given in (("--executor", asked.executor), ("--workers", asked.workers)):
+        if given is not None and asked.store is None:
+            raise CrosswindError(f"{option} is for trials that are stored; name a folder with --store")
     if asked.file.exists() and is_recording(asked.file):
         if asked.offers:
             raise CrosswindError(
@@ -89,6 +117,13 @@ def command(asked: _Asked) -> Exit:
             )
         return _replay(asked)
     return _offer(asked) if asked.offers else _trials(asked)
+
+
+def _refuse_store(asked: _Asked) -> None:
+    if asked.store is not None:
+        raise CrosswindError(
+            "--store is for the trials of an experiment; leave it out, or name an experiment"
+        )
 
 
 def _trials(asked: _Asked) -> Exit:
@@ -116,6 +151,13 @@ def _trials(asked: _Asked) -> Exit:
     if asked.seed is not None:
         trials_asked = resolved.trials.model_copy(update={"seed": asked.seed})
         resolved = resolved.model_copy(update={"trials": trials_asked})
+    if asked.store is not None:
+        from crosswind.cli._sweep import simulate_into
+        from crosswind.simulation.sweep import workers_of
+
+        require_writable(asked.store, "name another folder with --store")
+        workers = workers_of(asked.executor or "processes", asked.workers, asked.store / "jobs")
+        return simulate_into(asked.store, resolved, workers, asked.file, as_json=asked.as_json)
     trials = list(simulate_trials(resolved))
     if asked.as_json:
         print_json({"trials": [trial.as_json() for trial in trials]})
@@ -125,6 +167,7 @@ def _trials(asked: _Asked) -> Exit:
 
 
 def _replay(asked: _Asked) -> Exit:
+    _refuse_store(asked)
     from crosswind.simulation import replay, setup_of_recording
     from crosswind.simulation.text import print_comparison, print_simulation
     from crosswind.spec import condition_for_agent
@@ -144,6 +187,7 @@ def _replay(asked: _Asked) -> Exit:
 
 
 def _offer(asked: _Asked) -> Exit:
+    _refuse_store(asked)
     from crosswind.simulation import offer, read_offer
     from crosswind.simulation.text import print_simulation
     from crosswind.spec import fabric_of, find_experiment, load_setup

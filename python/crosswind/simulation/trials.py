@@ -39,23 +39,18 @@ class SimulatedTrial:
         }
 
 
-def simulate_trials(resolved: Resolved, trials: Sequence[Trial] | None = None) -> Iterator[SimulatedTrial]:
-    """Yield trials in virtual time, on a machine like this one.
+def simulate_trials(
+    resolved: Resolved, trials: Sequence[Trial] | None = None, machine: SimulatedMachine | None = None
+) -> Iterator[SimulatedTrial]:
+    """Yield trials in virtual time.
 
     Args:
         trials: those that the experiment runs at least when absent, with the seeds of a live run.
+        machine: that they would run on live; this one when absent.
     Raises: CrosswindError: the application or a condition cannot be simulated.
     """
-    kind = find(resolved.application.name)
-    application = kind(restored(kind.Parameters, resolved.application.parameters))
-    what = simulated(application, list(resolved.topology.nodes), resolved.tcp.congestion_control)
-    for condition in resolved.conditions:
-        if condition.is_real:
-            raise CrosswindError(
-                f"condition {condition.name}: `by: iperf3` is interference by real processes, which cannot "
-                "run in virtual time; write `by: ghost`"
-            )
-    machine = this_machine()
+    application, what = require_simulated(resolved)
+    machine = machine or this_machine()
     # The program answers each plan before it reads the next, so neither waits with a full pipe.
     with subprocess.Popen(
         [str(find_binary(SIMULATE)), "trials"],
@@ -80,6 +75,23 @@ def simulate_trials(resolved: Resolved, trials: Sequence[Trial] | None = None) -
             answer = TrialAnswer.model_validate_json(line)
             metrics = [] if answer.refused is not None else metrics_of(application, answer)
             yield SimulatedTrial(trial, metrics, answer)
+
+
+def require_simulated(resolved: Resolved) -> tuple[Application, SimulatedApplication]:
+    """Return the application of an experiment, and what it does, for the simulator.
+
+    Raises: CrosswindError: the application or a condition cannot be simulated.
+    """
+    kind = find(resolved.application.name)
+    application = kind(restored(kind.Parameters, resolved.application.parameters))
+    what = simulated(application, list(resolved.topology.nodes), resolved.tcp.congestion_control)
+    for condition in resolved.conditions:
+        if condition.is_real:
+            raise CrosswindError(
+                f"condition {condition.name}: `by: iperf3` is interference by real processes, which cannot "
+                "run in virtual time; write `by: ghost`"
+            )
+    return application, what
 
 
 def _plan(

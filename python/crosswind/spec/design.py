@@ -24,7 +24,7 @@ from crosswind.spec.level import Level, LevelValue
 Point = dict[str, Level]  # A level of each factor.
 Factors = Mapping[str, list[Level] | LevelRange]
 
-CONDITIONS_MAX = 1000  # Of an experiment, written in the file or made from levels.
+CONDITIONS_MAX = 20_000  # Of an experiment, written in the file or made from levels.
 _DRAWS = 50
 
 

@@ -16,8 +16,8 @@ class ResolvedMachine(ResolvedPart):
         host_name, ssh_port, user: what ssh connects to, where an inventory or a provider says so; None: as
             `~/.ssh/config`.
         identity, known_hosts: files with the private key and with the machine's own key, of a provider.
-        labels: where it is, as a provider or an inventory says: `{"host": "rack1-3", "tenant": "blue"}`; equal
-            labels mean the same place.
+        labels: where it is, as a provider or an inventory says: `{"host": "rack1-3", "tenant": "blue"}`;
+            equal labels mean the same place.
     """
 
     name: str
