@@ -65,6 +65,13 @@ def _machines(testbed: Path | None, experiment: str | None, as_json: bool) -> Ex
             f"{testbed or experiment}: its testbed is this machine; run `crosswind doctor` without it, or "
             "name machines with --testbed"
         )
+    if machines.provider is not None:
+        from crosswind.testbed.providers import provider_of
+
+        provider_of(machines.provider).check()
+        count = len(machines.machines)
+        click.echo(f"The provider {machines.provider.name} can make the {count} machines. A run checks each.")
+        return Exit.DONE
     with Console(stderr=True).status(f"checking {len(machines.machines)} machines"):
         found = look_at_machines(machines, needs)
     if as_json:

@@ -74,6 +74,7 @@ class MachineOfTestbed(StoredPart):
         load_average: of one minute, when the run began.
         agent: its version.
         rootless: whether it made the nodes without root.
+        labels: where a provider put it.
     """
 
     name: str
@@ -89,6 +90,7 @@ class MachineOfTestbed(StoredPart):
     load_average: float | None = None
     agent: str | None = None
     rootless: bool | None = None
+    labels: dict[str, str] | None = None
 
 
 class MachineFacts(StoredPart):

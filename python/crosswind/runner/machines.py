@@ -123,4 +123,5 @@ def _described(found: LookedAt) -> MachineOfTestbed:
         load_average=facts.load,
         agent=None if hello is None else hello.version,
         rootless=None if hello is None else hello.rootless,
+        labels=found.machine.labels or None,
     )

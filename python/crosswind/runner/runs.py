@@ -21,7 +21,7 @@ from crosswind.runner.outcome import RunOutcome
 from crosswind.runner.preflight import Checked, preflight
 from crosswind.runner.sitting import Report, Sitting
 from crosswind.runner.steering import Steering
-from crosswind.runner.testbed import testbed_of
+from crosswind.runner.testbed import on_machines, testbed_of
 from crosswind.spec import Resolved, load_experiment, resolve
 from crosswind.spec.read_file import read_file
 from crosswind.stream import Event, Note, RunEnded, Stream
@@ -62,39 +62,41 @@ def run(
     Raises: CrosswindError: the machine cannot run it, or is too busy; nothing was started, and no folder
         made.
     """
-    since = end_facts.look()
-    checked = preflight(resolved)
-    application = application_of(resolved)
-    now = machine_now(resolved, application, checked, source_folder)
-    here = facts_here(since)
-    refuse_busy([here], bounds)
-    now = now.with_changes(
-        remarks=list(checked.notes),
-        state=here.state,
-        bounds=asdict(bounds),
-        fingerprint=planned_fingerprint(resolved),
-    )
-    for note in checked.notes:
-        stream.publish(Note(text=f"note: {note}"))
-    folder = ResultsFolder.create(results, resolved, source_text, _named_files(resolved, source_folder))
-    with folder.writing():
-        folder.write_provenance(before=now)
-        with folder.journal() as journal:
-            journal.plan(planned_row(trial, resolved) for trial in planned(resolved))
-            sitting = Sitting(
-                resolved,
-                application,
-                testbed_of(resolved, checked.programs),
-                folder,
-                journal,
-                stream,
-                steering or Steering(stream),
-                report=report,
-                keep_going=keep_going,
-                keep_files=keep_files,
-            )
-            outcome = sitting.execute()
-        _write_after(folder, resolved, application, checked, source_folder, since)
+    # What is stored has no machines of a provider, so that `resume` asks for new ones.
+    with on_machines(resolved) as placed:
+        since = end_facts.look()
+        checked = preflight(placed)
+        application = application_of(placed)
+        now = machine_now(placed, application, checked, source_folder)
+        here = facts_here(since)
+        refuse_busy([here], bounds)
+        now = now.with_changes(
+            remarks=list(checked.notes),
+            state=here.state,
+            bounds=asdict(bounds),
+            fingerprint=planned_fingerprint(placed),
+        )
+        for note in checked.notes:
+            stream.publish(Note(text=f"note: {note}"))
+        folder = ResultsFolder.create(results, resolved, source_text, _named_files(resolved, source_folder))
+        with folder.writing():
+            folder.write_provenance(before=now)
+            with folder.journal() as journal:
+                journal.plan(planned_row(trial, placed) for trial in planned(placed))
+                sitting = Sitting(
+                    placed,
+                    application,
+                    testbed_of(placed, checked.programs),
+                    folder,
+                    journal,
+                    stream,
+                    steering or Steering(stream),
+                    report=report,
+                    keep_going=keep_going,
+                    keep_files=keep_files,
+                )
+                outcome = sitting.execute()
+            _write_after(folder, placed, application, checked, source_folder, since)
     _publish_end(outcome, stream)
     return outcome
 
@@ -152,38 +154,39 @@ def _continued(
             f"{folder.path}/experiment.yaml: differs in meaning from resolved.json, with which the run "
             f"started ({differing}); undo the change of either file, or start a new run"
         )
-    checked = preflight(resolved)
-    application = application_of(resolved)
-    now = machine_now(resolved, application, checked, folder.path)
-    before = folder.provenance().before
-    provenance = folder.path / "provenance.json"
-    with blaming(provenance, WITHOUT_IT):
-        declared = ANYTHING if before is None else Bounds(**before.bounds)
-    refuse_busy([facts_here(since)], declared.replaced_by(bounds))
-    if before is None:
-        folder.write_provenance(before=now)
-    else:
+    with on_machines(resolved) as placed:
+        checked = preflight(placed)
+        application = application_of(placed)
+        now = machine_now(placed, application, checked, folder.path)
+        before = folder.provenance().before
+        provenance = folder.path / "provenance.json"
         with blaming(provenance, WITHOUT_IT):
-            check_same_machine(before, now)
-    folder.remove_partial_files()
-    with folder.journal() as journal:
-        if not journal.planned():
-            journal.plan(planned_row(trial, resolved) for trial in planned(resolved))
-        journal.record_interruptions()
-        sitting = Sitting(
-            resolved,
-            application,
-            testbed_of(resolved, checked.programs),
-            folder,
-            journal,
-            stream,
-            steering,
-            report=report,
-            keep_going=keep_going,
-        )
-        outcome = sitting.execute()
-    _write_after(folder, resolved, application, checked, folder.path, since)
-    return outcome
+            declared = ANYTHING if before is None else Bounds(**before.bounds)
+        refuse_busy([facts_here(since)], declared.replaced_by(bounds))
+        if before is None:
+            folder.write_provenance(before=now)
+        else:
+            with blaming(provenance, WITHOUT_IT):
+                check_same_machine(before, now)
+        folder.remove_partial_files()
+        with folder.journal() as journal:
+            if not journal.planned():
+                journal.plan(planned_row(trial, placed) for trial in planned(placed))
+            journal.record_interruptions()
+            sitting = Sitting(
+                placed,
+                application,
+                testbed_of(placed, checked.programs),
+                folder,
+                journal,
+                stream,
+                steering,
+                report=report,
+                keep_going=keep_going,
+            )
+            outcome = sitting.execute()
+        _write_after(folder, placed, application, checked, folder.path, since)
+        return outcome
 
 
 def _publish_end(outcome: RunOutcome, stream: Stream[Event]) -> None:

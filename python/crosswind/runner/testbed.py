@@ -1,6 +1,7 @@
 """Where the trials of an experiment run: on this machine, or on those of its testbed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from crosswind.plan.placement import placement_of
@@ -8,7 +9,21 @@ from crosswind.spec import Resolved
 from crosswind.spec.resolved import ResolvedMachine
 from crosswind.testbed import MachineAt, RunningTestbed, SeveralMachines, ThisMachine
 from crosswind.testbed.at_once import at_once
+from crosswind.testbed.providers import provided_machines
 from crosswind.testbed.ssh import SshTransport
+
+
+@contextmanager
+def on_machines(resolved: Resolved) -> Iterator[Resolved]:
+    """Return the experiment on machines that exist: those of a provider exist while the block runs.
+
+    Raises: NotHere, TestbedError: as `provided_machines`.
+    """
+    if resolved.testbed is None:
+        yield resolved
+        return
+    with provided_machines(resolved.testbed) as testbed:
+        yield resolved.model_copy(update={"testbed": testbed})
 
 
 def testbed_of(resolved: Resolved, programs: Sequence[Path]) -> RunningTestbed:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from types import FrameType
 
 from crosswind.errors import CrosswindError
 from crosswind.spec.resolved import ResolvedMachine, ResolvedTestbed
@@ -37,7 +40,7 @@ def provided_machines(testbed: ResolvedTestbed) -> Iterator[ResolvedTestbed]:
         return
     provider = provider_of(testbed.provider)
     provider.check()
-    with Deployment.new() as deployment:
+    with _ended_by_signals(), Deployment.new() as deployment:
         order = Order(
             tag=deployment.tag,
             machines=tuple(testbed.machines),
@@ -47,7 +50,7 @@ def provided_machines(testbed: ResolvedTestbed) -> Iterator[ResolvedTestbed]:
         )
         try:
             machines = provider.up(order)
-            await_ssh(machines)
+            await_ssh(machines, READY_S)
             yield testbed.model_copy(update={"machines": machines})
         except CrosswindError as error:
             _remove(provider, deployment, f"{error}; ")
@@ -56,6 +59,31 @@ def provided_machines(testbed: ResolvedTestbed) -> Iterator[ResolvedTestbed]:
             _remove(provider, deployment)
             raise
         _remove(provider, deployment)
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Let SIGTERM, and SIGHUP of a terminal that is closed, end the block as Ctrl-C does.
+
+    By default they end the process at once, and the machines would stay.
+    """
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    ours = [
+        number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL
+    ]
+    for number in ours:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _remove(provider: Provider, deployment: Deployment, before: str = "") -> None:
@@ -74,7 +102,7 @@ def _remove(provider: Provider, deployment: Deployment, before: str = "") -> Non
     deployment.forget()
 
 
-def await_ssh(machines: list[ResolvedMachine], within_s: float = READY_S) -> None:
+def await_ssh(machines: list[ResolvedMachine], within_s: float) -> None:
     """Wait until every machine runs a command over ssh.
 
     Raises: NotHere: one does not in time; the message has the last reason.

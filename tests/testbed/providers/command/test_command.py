@@ -30,7 +30,7 @@ def cloud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder with the cloud's machines."""
     monkeypatch.setenv("CROSSWIND_STATE_DIR", str(tmp_path / "state"))
     # Files do not answer over ssh.
-    monkeypatch.setattr(up, "await_ssh", lambda machines: None)
+    monkeypatch.setattr(up, "await_ssh", lambda machines, within_s: None)
     (tmp_path / "cloud").mkdir()
     return tmp_path / "cloud"
 
