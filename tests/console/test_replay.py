@@ -15,6 +15,9 @@ import pytest
 from crosswind.console import Replay
 from crosswind.console.replay import _operations
 from crosswind.errors import CrosswindError
+from crosswind.results.measurement import BucketRow
+from crosswind.results.monitors import TABLES
+from crosswind.results.query import write_rows
 from crosswind.results.reading import Operations, Results
 from synthetic import write_folder
 
@@ -65,6 +68,18 @@ def test_a_trial_has_the_rows_of_its_folder(replay: Replay, folder: Path) -> Non
         assert all(row[0] in steps for row in shown["rows"])
         assert [row[3] for row in shown["rows"]] == [row.dropped_packets for row in rows]
         assert len(shown["operations"]["ended"]) == len(steps)
+
+
+def test_a_trial_has_what_its_buckets_held_and_an_older_folder_has_none(replay: Replay, folder: Path) -> None:
+    first, other = [trial["trial"] for trial in ask(replay, "/api/page")[1]["trials"] if trial["stored"]][:2]
+    shown = ask(replay, f"/api/trial?name={quote(first)}")[1]
+    begin_ns, step_ns, element = shown["started_ns"], shown["step_ns"], "client/host.egress/0:credit"
+    assert shown["buckets"] == []
+    rows = [BucketRow(begin_ns + step * step_ns, element, bits) for step, bits in ((0, 900), (7, 400))]
+    write_rows(folder / "monitors" / f"{first}.credit.parquet", TABLES["credit"], rows)
+    shown = ask(replay, f"/api/trial?name={quote(first)}")[1]
+    assert shown["buckets"] == [[0, element, 900], [7, element, 400]]
+    assert ask(replay, f"/api/trial?name={quote(other)}")[1]["buckets"] == []
 
 
 @pytest.mark.parametrize("name", ["", "no-such", "../resolved", "b00-p00-none/../../resolved"])

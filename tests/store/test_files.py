@@ -238,6 +238,16 @@ def test_monitored_quantities_become_tables_of_bins_and_steps(tmp_path: Path) ->
     assert kept["histograms"] == [{"what": "ipg", "unit": "ns", "counts": "gaps", "count": 3}]
 
 
+def test_what_buckets_held_becomes_a_table_and_a_folder_without_buckets_has_none(tmp_path: Path) -> None:
+    left = [{"at_ns": 0, "element": "db0/host.egress/0:credit", "left_bits": bits} for bits in (80, 30)]
+    store_monitors(measurement(series={"step_ns": 100, "rows": [], "credit": left}), {}, "t0", tmp_path)
+    rows = duckdb.sql(f"SELECT * FROM '{tmp_path}/t0.credit.parquet'").fetchall()
+    assert rows == [(0, "db0/host.egress/0:credit", 80), (0, "db0/host.egress/0:credit", 30)]
+    assert json.loads((tmp_path / "t0.json").read_text())["series"] == {"step_ns": 100}
+    store_monitors(measurement(), {}, "t1", tmp_path)
+    assert not (tmp_path / "t1.credit.parquet").exists()
+
+
 def test_an_unlimited_draw_is_null_and_no_part_of_the_mean(tmp_path: Path) -> None:
     draws = [{"at_ns": 0, "rate_bps": None}, {"at_ns": 50, "rate_bps": 8}]
     metrics = store_monitors(

@@ -13,6 +13,7 @@ from crosswind.results.measurement import (
     SAME_CLOCK,
     Amount,
     BucketContent,
+    BucketRow,
     Change,
     ClockLine,
     Conservation,
@@ -98,6 +99,13 @@ def series_rows(draw: st.DrawFn) -> list[SeriesRow]:
 
 
 @st.composite
+def bucket_rows(draw: st.DrawFn) -> list[BucketRow]:
+    places = [(START + STEP * step, element) for step in range(5) for element in ELEMENTS]
+    chosen = draw(st.lists(st.sampled_from(places), unique=True, max_size=6))
+    return [BucketRow(*place, draw(COUNTS)) for place in sorted(chosen, key=places.index)]
+
+
+@st.composite
 def measurements(draw: st.DrawFn) -> Measurement:
     """Return what one machine measures of a whole network."""
     spans = st.lists(st.integers(0, 30), unique=True, max_size=5).map(
@@ -154,7 +162,7 @@ def measurements(draw: st.DrawFn) -> Measurement:
                 credit=BucketContent(budget_bits=9, refill_bps=8, first_bits=7, left_bits=6),
             )
         ],
-        series=Series(step_ns=STEP, rows=draw(series_rows())),
+        series=Series(step_ns=STEP, rows=draw(series_rows()), credit=draw(bucket_rows())),
         monitors=monitors,
         interference=[InterferenceSource(source="h0->h1", draws=draw(rows(RateStep, COUNTS)))],
         capacity=[DrivenLink(link="a->b", lost_records=0, changes=draw(rows(RateStep, COUNTS)))],
@@ -338,7 +346,16 @@ def splits(draw: st.DrawFn) -> tuple[Measurement, list[OfMachine]]:
                 )
                 for it, (real, ghost) in zip(whole.elements, elements_of[at], strict=True)
             ],
-            series=Series(step_ns=STEP, rows=series[at]),
+            series=Series(
+                step_ns=STEP,
+                rows=series[at],
+                # Each bucket is on one machine.
+                credit=[
+                    dataclasses.replace(row, at_ns=there(row.at_ns))
+                    for row in whole.series.credit
+                    if ELEMENTS.index(row.element) % len(clocks) == at
+                ],
+            ),
             # Each is on one machine: the last element on the first, so that the order has to be restored.
             monitors=[
                 it.model_copy(

@@ -69,7 +69,7 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 pub use capture::{Capture, CaptureLimits};
-use crosswind_fabric::{Condition, Domains, Fabric, Planner};
+use crosswind_fabric::{Condition, Domains, ElementAt, Fabric, Planner};
 pub use crosswind_recording::Written;
 use crosswind_recording::{Header, Recorder};
 use crosswind_tunnel::{ClockReport, Tunnel};
@@ -305,7 +305,11 @@ impl Emulator {
 
     /// The steps reported since the last call, each as every domain has counted it; it does not wait.
     pub fn reports(&mut self) -> Vec<StepReport> {
-        self.watches.iter_mut().flat_map(Watch::reports).collect()
+        let Self { watches, domains, part, .. } = self;
+        let owns = |domain: usize, element: &ElementAt| {
+            domains.as_ref().is_none_or(|it| it.of_element(element) == part.unwrap_or(domain))
+        };
+        watches.iter_mut().flat_map(|watch| watch.reports(&owns)).collect()
     }
 
     /// Ends the threads and closes the ports; returns the final state of the files.

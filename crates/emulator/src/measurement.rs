@@ -196,6 +196,16 @@ pub struct Counts {
 pub struct SeriesReport {
     pub step_ns: u64,
     pub rows: Vec<SeriesRow>,
+    pub credit: Vec<LeftRow>,
+}
+
+/// What a credit bucket held at the end of a step, where it differs from the step before.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct LeftRow {
+    pub at_ns: u64,
+    pub element: String,
+    pub left_bits: u64,
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -11,7 +11,7 @@ use crate::log::Log;
 use crate::measurement::{ByClass, Conservation, Host, Window};
 use crate::names::Names;
 use crate::records::{Bounded, Incidents};
-use crate::series::Row;
+use crate::series::{CreditRow, Row};
 use crate::snapshot::{Counted, Forwarded, Snapshot};
 
 /// The merged snapshot of all domains, in their order; there is at least one.
@@ -26,6 +26,7 @@ pub fn merged(snapshots: Vec<Snapshot>, domains: &Domains) -> Snapshot {
         host: host(&snapshots),
         changes: snapshots[0].changes.clone(),
         series: series(&snapshots),
+        credit: credit(&snapshots, &names, domains),
         forwarded: forwarded(snapshots, &names, domains),
         names,
     }
@@ -33,12 +34,13 @@ pub fn merged(snapshots: Vec<Snapshot>, domains: &Domains) -> Snapshot {
 
 /// The snapshot of a machine that carries one domain, without what belongs to elements of other machines.
 pub fn own(mut snapshot: Snapshot, domains: &Domains, domain: usize) -> Snapshot {
-    let Snapshot { names, forwarded, .. } = &mut snapshot;
+    let Snapshot { names, credit, forwarded, .. } = &mut snapshot;
     let owns = |element: &ElementAt| domains.of_element(element) == domain;
     forwarded.monitors.retain(|look| owns(names.element(look.element())));
     for (at, counted) in names.elements().iter().zip(&mut forwarded.elements) {
         counted.credit = counted.credit.take().filter(|_| owns(at));
     }
+    *credit = credit.iter().filter(|row| owns(names.element(row.element))).copied().collect();
     snapshot
 }
 
@@ -81,6 +83,17 @@ fn series(snapshots: &[Snapshot]) -> Log<Row> {
         }
         same
     });
+    rows.into_iter().collect()
+}
+
+/// Each domain has every bucket, and packets pass it in one of them.
+fn credit(snapshots: &[Snapshot], names: &Names, domains: &Domains) -> Log<CreditRow> {
+    let own = |(domain, snapshot): (usize, &Snapshot)| {
+        let owns = |row: &&CreditRow| domains.of_element(names.element(row.element)) == domain;
+        snapshot.credit.iter().filter(owns).copied().collect::<Vec<_>>()
+    };
+    let mut rows: Vec<CreditRow> = snapshots.iter().enumerate().flat_map(own).collect();
+    rows.sort_by_key(|row| (row.at_ns, row.element));
     rows.into_iter().collect()
 }
 

@@ -4,19 +4,20 @@ use crosswind_engine::{Capacity, Class, ClassCounters, Rate};
 use crosswind_fabric::{ElementAt, Levels};
 
 use crate::measurement::{
-    Again, Counts, Credit, Draw, Driven, Drop, ElementReport, HeldAcknowledgement, Level, MachinePart,
-    Measurement, Offered, Rows, SeriesReport, SeriesRow, UnderWay,
+    Again, Counts, Credit, Draw, Driven, Drop, ElementReport, HeldAcknowledgement, LeftRow, Level,
+    MachinePart, Measurement, Offered, Rows, SeriesReport, SeriesRow, UnderWay,
 };
 use crate::monitor_report::Monitored;
 use crate::names::Names;
 use crate::records::{Bounded, DropRow, HeldRow, LossCause, Retransmission};
-use crate::series::{Row, STEP_NS};
+use crate::series::{CreditRow, Row, STEP_NS};
 use crate::snapshot::{Counted, Snapshot};
 
 impl Measurement {
     /// Converts a snapshot, with names.
     pub fn new(snapshot: Snapshot) -> Self {
-        let Snapshot { window, wait_mode, domains, host, changes, series, names, forwarded } = snapshot;
+        let Snapshot { window, wait_mode, domains, host, changes, series, credit: left, names, forwarded } =
+            snapshot;
         let elements = names.elements().iter().zip(&forwarded.elements);
         let monitors = forwarded.monitors.into_iter();
         let sources = names.sources.iter().zip(forwarded.draws);
@@ -47,6 +48,7 @@ impl Measurement {
             series: SeriesReport {
                 step_ns: STEP_NS,
                 rows: series.iter().map(|row| series_row(row, names.element(row.element))).collect(),
+                credit: left.iter().map(|row| left_row(row, &names)).collect(),
             },
             monitors: monitors.map(|look| Monitored::new(look, &names)).collect(),
             interference: sources
@@ -108,6 +110,11 @@ pub fn series_row(row: &Row, element: &ElementAt) -> SeriesRow {
         dropped_bytes: row.dropped_bytes,
         queued_bytes: row.queued_bytes,
     }
+}
+
+fn left_row(row: &CreditRow, names: &Names) -> LeftRow {
+    let element = names.element(row.element).name.clone();
+    LeftRow { at_ns: row.at_ns, element, left_bits: row.left_bits }
 }
 
 fn driven(levels: Levels) -> Driven {

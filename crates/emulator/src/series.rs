@@ -1,5 +1,5 @@
-//! Counters over time: packets and bytes of each element in each step of 100 ms of a window. A row exists only if it
-//! is not empty.
+//! Counters over time: packets and bytes of each element in each step of 100 ms of a window, and what credit buckets
+//! hold at its end. A row exists only if it is not empty, or if the bucket holds something else than a step before.
 
 use crosswind_engine::{Class, ClassCounters, ElementId, Engine};
 use crosswind_fabric::ElementAt;
@@ -41,6 +41,17 @@ impl Row {
     }
 }
 
+/// What a credit bucket holds at the end of a step.
+#[derive(Clone, Copy, Debug)]
+pub struct CreditRow {
+    /// Start of the step.
+    pub at_ns: u64,
+    /// Which bucket.
+    pub element: ElementId,
+    /// Its content.
+    pub left_bits: u64,
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     arrived_bytes: u64,
@@ -66,7 +77,10 @@ impl Sums {
 pub struct Series {
     /// In the order of time.
     pub rows: Log<Row>,
+    /// Likewise.
+    pub credit: Log<CreditRow>,
     before: Vec<[Sums; 2]>,
+    left_before: Vec<Option<u64>>,
     step_started_ns: u64,
 }
 
@@ -89,7 +103,13 @@ impl Series {
     /// Closes the current step with the engine's current counters.
     pub fn close_step(&mut self, engine: &mut Engine, elements: &[ElementAt]) {
         self.before.resize(elements.len(), Default::default());
+        self.left_before.resize(elements.len(), None);
         for (position, element) in elements.iter().enumerate() {
+            let left = engine.credit(element.id).map(|level| level.now_bits);
+            if let Some(left_bits) = left.filter(|_| left != self.left_before[position]) {
+                self.credit.push(CreditRow { at_ns: self.step_started_ns, element: element.id, left_bits });
+            }
+            self.left_before[position] = left;
             let queued_bytes = engine.queued_bytes(element.id);
             let counters = engine.counters(element.id);
             for (slot, (class, now)) in

@@ -20,7 +20,7 @@ use crate::monitor_report::{self, Look};
 use crate::names::Names;
 use crate::port::Port;
 use crate::records::Incidents;
-use crate::series::Row;
+use crate::series::{CreditRow, Row};
 
 /// A window so far.
 #[derive(Debug)]
@@ -37,6 +37,8 @@ pub struct Snapshot {
     pub changes: Vec<Arc<Change>>,
     /// Rows of the series.
     pub series: Log<Row>,
+    /// What credit buckets held.
+    pub credit: Log<CreditRow>,
     /// Names of everything in the snapshot.
     pub names: Names,
     /// Counts of packets.

@@ -173,18 +173,20 @@ pub struct CreditLeft {
 
 impl Watch {
     /// The reports since the last call. It does not wait.
-    pub fn reports(&mut self) -> Vec<StepReport> {
+    ///
+    /// `owns`: whether packets pass an element in the domain of this number; the others have it too, idle.
+    pub fn reports(&mut self, owns: impl Fn(usize, &ElementAt) -> bool) -> Vec<StepReport> {
         let mut reports = Vec::new();
         while let Ok(report) = self.receiver.try_recv() {
-            reports.push(self.named(report));
+            reports.push(self.named(report, &owns));
         }
         reports
     }
 
-    fn named(&mut self, report: Report) -> StepReport {
+    fn named(&mut self, report: Report, owns: impl Fn(usize, &ElementAt) -> bool) -> StepReport {
         self.elements.extend(report.new_elements);
         let element = |id: ElementId| &self.elements[id.index()];
-        let credit = report.credit.into_iter();
+        let credit = report.credit.into_iter().filter(|(id, _)| owns(self.domain, element(*id)));
         StepReport {
             domain: self.domain,
             at_ns: report.at_ns,

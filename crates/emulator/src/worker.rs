@@ -440,6 +440,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
             },
             changes: self.changes.clone(),
             series: self.series.rows.clone(),
+            credit: self.series.credit.clone(),
             names: Names::of(&self.forwarder.network, &self.nodes),
             forwarded: Forwarded::of(&mut self.forwarder, self.window.started_ns, now),
         }

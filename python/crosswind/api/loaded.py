@@ -192,6 +192,10 @@ class Monitors:
         """Return bytes and packets that arrived at, left and waited in each element, step by step."""
         return self._run._monitor("counters", trial)
 
+    def credit(self, trial: str | None = None) -> duckdb.DuckDBPyRelation:
+        """Return what each credit bucket held at the end of each step that changed it (`left_bits`)."""
+        return self._run._monitor("credit", trial)
+
     def drops(self, trial: str | None = None) -> duckdb.DuckDBPyRelation:
         """Return the packets that were dropped, with `element` and `reason`."""
         return self._run._monitor("drops", trial)

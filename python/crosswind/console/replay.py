@@ -71,6 +71,8 @@ class _TrialShown(Shown):
 
     Attributes:
         rows: (number of the step, element, bytes that left it, packets that it dropped, bytes that it holds).
+        buckets: (number of the step, element, bits that it holds): what credit buckets hold, at each step
+            that changed it; empty in older folders.
         operations: None where the application stored none.
     """
 
@@ -83,6 +85,7 @@ class _TrialShown(Shown):
     stalls: list[Span]
     rates: list[_RateShown]
     rows: list[tuple[int, str, int, int, int]]
+    buckets: list[tuple[int, str, int]]
     operations: _OperationsShown | None
 
 
@@ -176,6 +179,10 @@ class Replay(Served):
                     row.queued_bytes,
                 )
                 for row in self._results.queues(name)
+            ],
+            buckets=[
+                ((row.at_ns - window.started_ns) // step_ns, row.element, row.left_bits)
+                for row in self._results.credit(name)
             ],
             operations=_operations(
                 self._results.operations(name), window.started_ns, window.length_ns, step_ns

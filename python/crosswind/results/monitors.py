@@ -23,6 +23,7 @@ TABLES = {
         "dropped_bytes": "BIGINT",
         "queued_bytes": "BIGINT",
     },
+    "credit": {"at_ns": "BIGINT", "element": "VARCHAR", "left_bits": "BIGINT"},
     "drops": {
         "at_ns": "BIGINT",
         "element": "VARCHAR",
@@ -80,7 +81,7 @@ TABLES = {
 # The parts of a measurement that are in tables, and not in its JSON.
 _IN_TABLES: Mapping[str, IncEx | bool] = {
     "interference": True,
-    "series": {"rows": True},
+    "series": {"rows": True, "credit": True},
     "drops": {"rows": True},
     "retransmissions": {"rows": True},
     "held_acknowledgements": {"rows": True},
@@ -109,6 +110,8 @@ def store_monitors(
         "interference": _interference_rows(measurement),
         "capacity": _capacity_rows(measurement),
     }
+    if measurement.series.credit:
+        tables["credit"] = measurement.series.credit
     if measurement.monitors:
         tables["histograms"] = _histogram_rows(measurement)
         tables["trends"] = _trend_rows(measurement)

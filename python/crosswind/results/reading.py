@@ -24,7 +24,7 @@ from crosswind.results.documents import (
     read_document,
     read_resolved,
 )
-from crosswind.results.measurement import HeldRow, Measurement
+from crosswind.results.measurement import BucketRow, HeldRow, Measurement
 from crosswind.results.provenance import Provenance
 from crosswind.spec.resolved import Resolved
 
@@ -289,6 +289,14 @@ class Results:
         )
         return [QueueRow(*row) for row in self._monitor_rows(trial, "counters", columns)]
 
+    def credit(self, trial: str) -> list[BucketRow]:
+        """Return what the credit buckets of `trial` held, at each step that changed it, oldest first.
+
+        Older folders have none.
+        """
+        columns = "at_ns::bigint, element::varchar, left_bits::bigint"
+        return [BucketRow(*row) for row in self._monitor_rows(trial, "credit", columns)]
+
     def interference(self, trial: str) -> list[tuple[str, int, float | None]]:
         """Return the interference of `trial`: source, instant in ns, rate in bit/s from then on.
 
@@ -340,7 +348,7 @@ class Results:
 
     def files(self, trial: str) -> list[tuple[str, str]]:
         """Return what `trial` stored, as names and paths relative to the results folder."""
-        tables = ("counters", "drops", "retransmissions", "interference", "trends", "histograms")
+        tables = ("counters", "credit", "drops", "retransmissions", "interference", "trends", "histograms")
         paths = {
             "operations": f"samples/{trial}.parquet",
             "measurement": f"monitors/{trial}.json",

@@ -250,6 +250,32 @@ fn frames_of_one_and_of_28_packets_cross_with_the_same_result_as_in_one_domain()
 }
 
 #[test]
+fn a_bucket_has_the_content_that_its_own_domain_counted() {
+    let credit = json!({"credit": {"budget_bits": 8_000_000, "initial_bits": 4_000_000, "high_bps": 100_000_000,
+        "low_bps": 10_000_000, "refill_bps": 1_000_000, "buffer_bytes": 60_000}});
+    let condition = json!({"name": "metered", "places": {"host.egress": [credit]}});
+    let [one, two] = [1, 2].map(|domains| {
+        let mut threads = Threads::of(&condition, GIGABIT, domains, true);
+        threads.run_until(BUILT_NS + 3_000_000);
+        threads.measure();
+        for (from, to) in [(0, 1), (1, 0), (0, 3)] {
+            threads.send(from, to, 28 * SEGMENT);
+        }
+        threads.run_until(BUILT_NS + 350_000_000);
+        threads.read().series.credit
+    });
+    let shown = |rows: &[crate::measurement::LeftRow]| -> Vec<_> {
+        rows.iter().map(|row| (row.at_ns, row.element.clone())).collect()
+    };
+    assert_eq!(shown(&one), shown(&two));
+    for (one, two) in one.iter().zip(&two) {
+        // Threads do not end a step at the same instant: 1 ms of the refill.
+        assert!(one.left_bits.abs_diff(two.left_bits) <= 1_000, "{one:?} and {two:?}");
+    }
+    assert!(one.iter().any(|row| row.left_bits < 4_000_000), "{one:?}");
+}
+
+#[test]
 fn a_packet_that_arrives_too_late_is_missed() {
     let mut threads = Threads::of(&json!({"name": "none"}), GIGABIT, 2, true);
     threads.run_until(BUILT_NS + 1_000_000);

@@ -260,7 +260,7 @@ fn a_watched_thread_reports_every_step_with_its_rows_and_the_changes_in_it() {
     run_until(&mut worker, started_ns + STEP_NS + STEP_NS / 2);
     let set_ns = set(&mut worker, &commands, &mut planner, "other");
     run_until(&mut worker, started_ns + 3 * STEP_NS + JUST_AFTER_NS);
-    let reports = watch.reports();
+    let reports = watch.reports(|_, _| true);
     let began: Vec<_> = reports.iter().map(|report| report.at_ns - started_ns).collect();
     assert_eq!(began, [0, STEP_NS, 2 * STEP_NS]);
     let passed: Vec<_> = reports[0].rows.iter().map(|row| (&*row.element, row.departed_bytes)).collect();
@@ -277,7 +277,12 @@ fn a_watched_thread_reports_every_step_with_its_rows_and_the_changes_in_it() {
     assert_eq!(changes(1), [("other", set_ns)]);
     assert_eq!((reports[2].lateness.packets, reports[2].lateness.early), (1, 0));
     assert_eq!(reports[2].left_out, 0);
-    assert!(read(&mut worker, &commands).host.watch_ns.is_some(), "the cost is in the ledger of the machine");
+    let measured = read(&mut worker, &commands);
+    assert!(measured.host.watch_ns.is_some(), "the cost is in the ledger of the machine");
+    let of_a = measured.series.credit.iter().filter(|row| row.element.starts_with("a/"));
+    let left: Vec<_> = of_a.map(|row| (row.at_ns, row.left_bits)).collect();
+    assert_eq!(left[0], (started_ns, reports[0].credit[0].left_bits), "live and stored are the same");
+    assert!(left.windows(2).all(|two| two[0].1 != two[1].1), "only steps that change it have rows: {left:?}");
 }
 
 #[test]
@@ -288,9 +293,9 @@ fn a_reader_that_stops_reading_misses_reports_and_holds_nobody_up() {
     run_until(&mut worker, BUILT_NS + 100 * STEP_NS + JUST_AFTER_NS);
     send(&mut worker);
     run_until(&mut worker, BUILT_NS + 101 * STEP_NS + JUST_AFTER_NS);
-    let waiting = watch.reports();
+    let waiting = watch.reports(|_, _| true);
     run_until(&mut worker, BUILT_NS + 102 * STEP_NS + JUST_AFTER_NS);
-    let next = watch.reports().pop().unwrap();
+    let next = watch.reports(|_, _| true).pop().unwrap();
     assert_eq!(next.left_out, 101 - waiting.len() as u64);
     assert_eq!(next.at_ns, BUILT_NS + 101 * STEP_NS, "the latest step follows a gap");
     assert_eq!(next.lateness.packets, 1, "counts of the window lose nothing");

@@ -162,6 +162,9 @@ export class Played extends Steps {
     this.rates = Map.groupBy(trial.rates, ({ link }) => model.linkOf(link));
     this.outages = [...this.rates.values()].flatMap((each) => outages(each, trial.ended_ns));
     const rows = Map.groupBy(trial.rows, ([number]) => number);
+    const buckets = Map.groupBy(trial.buckets, ([number]) => number);
+    this.credits = new Set(trial.buckets.map(([, element]) => element));
+    const left = new Map(); // A bucket holds what it held until a step changes it.
     const changes = [...trial.changes];
     const step_s = trial.step_ns / 1e9;
     for (let number = 0; number < this.length_s / step_s; number += 1) {
@@ -169,6 +172,8 @@ export class Played extends Steps {
       while (changes.length && (changes[0].at_ns <= at_ns || !number)) this.change(changes.shift());
       const step = { ...this.step(at_ns), number };
       for (const [, ...row] of rows.get(number) ?? []) this.count(step, ...row, step_s);
+      for (const [, element, left_bits] of buckets.get(number) ?? []) left.set(element, left_bits);
+      if (left.size) step.credit = new Map(left);
       this.steps.push({ ...step, condition: this.model.condition.name });
     }
     // The first one came before the trial, and is no line in its charts.

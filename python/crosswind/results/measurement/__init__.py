@@ -19,6 +19,7 @@ from crosswind.results.measurement.monitored import Histogram, Monitored, Trend
 from crosswind.results.measurement.nodes import CpusLimit, MemoryLimit, NodeUsage
 from crosswind.results.measurement.rates import DrivenLink, InterferenceSource, RateStep
 from crosswind.results.measurement.tables import (
+    BucketRow,
     DropRow,
     HeldRow,
     RecordedRows,
@@ -33,6 +34,7 @@ __all__ = [
     "SAME_CLOCK",
     "Amount",
     "BucketContent",
+    "BucketRow",
     "CaptureState",
     "Change",
     "ClockLine",

@@ -31,6 +31,15 @@ class SeriesRow:
 
 
 @dataclass(frozen=True, slots=True)
+class BucketRow:
+    """What a credit bucket held at the end of a step; `at_ns` is the beginning of the step."""
+
+    at_ns: int
+    element: str
+    left_bits: int
+
+
+@dataclass(frozen=True, slots=True)
 class DropRow:
     """A packet that was dropped; None where its headers were not read."""
 
@@ -81,7 +90,12 @@ class RecordedRows(StoredPart, Generic[Row]):
 
 
 class Series(StoredPart):
-    """Counters of elements over time; steps in which nothing happened have no row."""
+    """Counters of elements over time; steps in which nothing happened have no row.
+
+    Attributes:
+        credit: what credit buckets held; a bucket has a row for each step that changed it.
+    """
 
     step_ns: int = Field(STEP_NS, gt=0)
     rows: list[SeriesRow] = Field(default_factory=list)
+    credit: list[BucketRow] = Field(default_factory=list)

@@ -30,6 +30,7 @@ from crosswind.results.measurement.measurement import Change, Measurement
 from crosswind.results.measurement.monitored import Monitored, Trend
 from crosswind.results.measurement.rates import DrivenLink, InterferenceSource, RateStep
 from crosswind.results.measurement.tables import (
+    BucketRow,
     DropRow,
     HeldRow,
     RecordedRows,
@@ -42,8 +43,9 @@ from crosswind.results.measurement.tables import (
 # As the agent has it: beyond, the last span goes on.
 SPANS_MAX = 10_000
 
-_Timed = TypeVar("_Timed", SeriesRow, RateStep, DropRow, RetransmissionRow, HeldRow)
+_Timed = TypeVar("_Timed", RateStep, DropRow, RetransmissionRow, HeldRow)
 _Part = TypeVar("_Part", Span, Change)
+_Stepped = TypeVar("_Stepped", SeriesRow, BucketRow)
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ def _moved(part: OfMachine, begin_ns: int) -> OfMachine:
     def at(row: _Timed) -> _Timed:
         return dataclasses.replace(row, at_ns=here(row.at_ns))
 
-    def step(row: SeriesRow) -> SeriesRow:
+    def step(row: _Stepped) -> _Stepped:
         return dataclasses.replace(row, at_ns=begin_ns + row.at_ns - window.started_ns)
 
     def spans(found: list[Span]) -> list[Span]:
@@ -150,7 +152,12 @@ def _moved(part: OfMachine, begin_ns: int) -> OfMachine:
         "ledger": ledger.model_copy(update={"late": spans(ledger.late)}),
         "host": host.model_copy(update={"stalls": stalls}),
         "changes": [change(found) for found in measurement.changes],
-        "series": series.model_copy(update={"rows": [step(row) for row in series.rows]}),
+        "series": series.model_copy(
+            update={
+                "rows": [step(row) for row in series.rows],
+                "credit": [step(row) for row in series.credit],
+            }
+        ),
         "monitors": [_monitor(monitor, here) for monitor in measurement.monitors],
         "interference": [source(found) for found in measurement.interference],
         "capacity": [link(found) for found in measurement.capacity],
@@ -301,6 +308,11 @@ def _series(series: Sequence[Series], order: dict[str, int]) -> Series:
     return Series(
         step_ns=series[0].step_ns,
         rows=[_row(list(same)) for _, same in groupby(rows, key=place)],
+        # Only the machine of a bucket has rows of it.
+        credit=sorted(
+            (row for it in series for row in it.credit),
+            key=lambda row: (row.at_ns, order.get(row.element, len(order)), row.element),
+        ),
     )
 
 
