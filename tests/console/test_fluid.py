@@ -23,6 +23,7 @@ from crosswind.stream import (
     Event,
     FigureOfTrial,
     Lateness,
+    OperationsStep,
     Row,
     RunBegun,
     SoFar,
@@ -109,6 +110,14 @@ def step(number: int, network: Network) -> Step:
     )  # fmt: skip
 
 
+def operations(number: int) -> OperationsStep:
+    times = {"median_ns": 10**6, "p99_ns": 2 * 10**6, "slowest_ns": 10**7 + number % 100 * 10**5}
+    return OperationsStep(
+        application="rpc", node="client", at_ns=number * 100_000_000, length_ns=100_000_000,
+        ended=1000 + number % 50, failed=number % 3, **times,
+    )  # fmt: skip
+
+
 @needs_chromium
 def test_a_large_run_takes_at_most_60_ms_a_frame(tmp_path: Path) -> None:
     resolved = resolve(parse_experiment(EXPERIMENT.encode(), "large.yaml"))
@@ -127,12 +136,14 @@ def test_a_large_run_takes_at_most_60_ms_a_frame(tmp_path: Path) -> None:
             for event in ended(number):
                 stream.publish(event)
         for number in range(600):
+            stream.publish(operations(number))
             stream.publish(step(number, network))
             time.sleep(0)
 
         def go_on() -> None:
             number = 600
             while not over.wait(0.1):
+                stream.publish(operations(number))
                 stream.publish(step(number, network))
                 number += 1
 
@@ -152,6 +163,7 @@ def test_a_large_run_takes_at_most_60_ms_a_frame(tmp_path: Path) -> None:
         finally:
             over.set()
             publishing.join()
+        assert page.value("document.querySelectorAll('#charts canvas').length") == 9
         assert page.errors == []
     print("frames:", [round(gaps[int(share * len(gaps))], 1) for share in (0.5, 0.9, 0.99)], max(gaps), "ms")
     assert statistics.quantiles(gaps, n=20)[-1] <= FRAME_MS

@@ -106,6 +106,7 @@ def test_an_operation_counts_in_the_step_in_which_it_ended() -> None:
     assert shown is not None
     assert (shown.ended, shown.failed) == ([2, 1, 0], [0, 1, 0])
     assert shown.median_ns == [30 * MS, None, None]
+    assert shown.p99_ns == [pytest.approx(39.8 * MS), None, None]
     assert shown.slowest_ns == [40 * MS, None, None]
 
 

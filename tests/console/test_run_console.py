@@ -13,7 +13,7 @@ from crosswind.console.recent import Recent
 from crosswind.runner import Steering
 from crosswind.spec import FabricCondition, find_experiment, load_setup
 from crosswind.spec.named_experiment import named_experiment
-from crosswind.stream import Event, Lateness, Note, RunEnded, Step, Stream, TrialBegun
+from crosswind.stream import Event, Lateness, Note, OperationsStep, RunEnded, Step, Stream, TrialBegun
 from crosswind.testbed import RunningFabric
 
 NAMED = named_experiment("rpc-quick")
@@ -39,6 +39,13 @@ def step(at_ns: int) -> Step:
     return Step(
         event="step", domain=0, at_ns=at_ns, window_started_ns=0, rows=(), credit=(), changes=(), stalls=(),
         lateness=Lateness(packets=0, early=0, missed=0, max_ns=0), left_out=0, made_ns=0,
+    )  # fmt: skip
+
+
+def operations(at_ns: int) -> OperationsStep:
+    return OperationsStep(
+        application="rpc", node="client", at_ns=at_ns, length_ns=100_000_000, ended=9, failed=0,
+        median_ns=1, p99_ns=2, slowest_ns=2,
     )  # fmt: skip
 
 
@@ -147,6 +154,20 @@ def test_steps_are_forgotten_and_what_else_happened_is_not() -> None:
     assert [line["at_ns"] for line in found if line["event"] == "step"] == [*range(1400, 2000)]
     # Whoever comes late has lost nothing: it had nothing before.
     assert not any(line["event"] == "lost" for line in found)
+
+
+def test_operations_are_forgotten_like_steps_and_displace_nothing_else() -> None:
+    stream, recent = Stream[Event](), Recent()
+    events = stream.subscribe(waiting_max=20_000)
+    stream.publish(Note(text="first"))
+    for number in range(6000):
+        stream.publish(operations(number))
+    stream.publish(step(6000))
+    stream.end()
+    recent._follow(events)
+    found = [json.loads(line) for line in recent.lines()]
+    assert [line["event"] for line in found] == ["note", *["operations"] * 600, "step"]
+    assert found[-2]["at_ns"] == 5999
 
 
 def test_steps_are_made_only_where_a_page_may_read_them() -> None:

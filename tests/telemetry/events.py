@@ -10,6 +10,7 @@ from crosswind.stream import (
     ConditionSoFar,
     FigureOfTrial,
     Lateness,
+    OperationsStep,
     Row,
     RunBegun,
     SoFar,
@@ -48,6 +49,13 @@ def row(element: str, packet_class: Any = "real", **counts: int) -> Row:
 
 def change(condition: str, by: Any = "set") -> Change:
     return Change(at_ns=1, asked_ns=1, by=by, condition=condition, places={})
+
+
+def operations(ended: int, failed: int = 0, median_ns: int | None = 1_000_000) -> OperationsStep:
+    return OperationsStep(
+        application="rpc", node="user", at_ns=1, length_ns=100_000_000, ended=ended, failed=failed,
+        median_ns=median_ns, p99_ns=median_ns and 2 * median_ns, slowest_ns=median_ns and 3 * median_ns,
+    )  # fmt: skip
 
 
 BEGUN = RunBegun(

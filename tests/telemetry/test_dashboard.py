@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from events import BEGUN, NETWORK, SO_FAR, begun, change, ended, row, step
+from events import BEGUN, NETWORK, SO_FAR, begun, change, ended, operations, row, step
 
 from crosswind.stream import Credit, Event, Stream
 from crosswind.telemetry import Metrics
@@ -33,6 +33,7 @@ def exported() -> dict[str, set[str]]:
         ended("t1"),
         SO_FAR,
         begun("t2"),
+        operations(10),
         step(
             changes=(change("far"),),
             rows=(row("h0/uplink"),),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from events import BEGUN, NETWORK, SO_FAR, begun, change, ended, row, step
+from events import BEGUN, NETWORK, SO_FAR, begun, change, ended, operations, row, step
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from crosswind.errors import CrosswindError
@@ -226,6 +226,20 @@ def test_figures_so_far_have_intervals_where_there_are_enough_trials(served: Ser
     assert of(samples, "condition_trials_needed", condition="far") == 3
     assert of(samples, "run_blocks") == 2
     assert of(samples, "run_blocks_planned") == 6
+
+
+def test_operations_are_counted_and_their_latencies_are_those_of_now(served: Served) -> None:
+    samples = served.samples(BEGUN, begun("t1"), operations(10, 1), operations(30, median_ns=2_000_000))
+    assert of(samples, "operations_total", application="rpc") == 40
+    assert of(samples, "operations_failed_total", application="rpc") == 1
+    assert of(samples, "operation_latency_seconds", quantile="0.5") == 2e-3
+    assert of(samples, "operation_latency_seconds", quantile="0.99") == 4e-3
+    assert of(samples, "operation_latency_seconds", quantile="1") == 6e-3
+    samples = served.samples(operations(0, median_ns=None))
+    assert of(samples, "operation_latency_seconds") is None
+    samples = served.samples(operations(5), ended("t1"))
+    assert of(samples, "operations_total", application="rpc") == 45
+    assert of(samples, "operation_latency_seconds") is None
 
 
 def test_counters_grow_over_the_networks_of_a_run(served: Served) -> None:

@@ -371,6 +371,10 @@ pub struct RunArguments {
     /// File for the summary
     #[arg(long, value_name = "FILE.json")]
     pub summary: PathBuf,
+    /// File for what the load does while it runs: a line of JSON for each 100 ms
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
+    pub live: Option<PathBuf>,
     /// Share of measured operations that may fail; above it the exit status is 4
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.01")]
     pub error_share_max: f64,

@@ -12,6 +12,7 @@ use crate::arguments::{
 use crate::driver::{self, Session};
 use crate::exit::{Failed, TOO_MANY_ERRORS};
 use crate::failure::NotPrepared;
+use crate::live::Live;
 use crate::plan::Plan;
 use crate::stop::{Stop, StopReason};
 use crate::ycsb::client::Client;
@@ -189,8 +190,15 @@ fn measure<S: Session>(
     connect: impl Fn(usize, &Arc<Stop>) -> Result<S, String> + Sync,
 ) -> Result<ExitCode, Failed> {
     let files = output::Files::create(&run.samples, &run.summary).map_err(Failed::Usage)?;
+    let live = run.live.as_deref().map(|path| Live::create(path, plan.connections));
+    let live = live.transpose().map_err(Failed::Usage)?;
     let stop = stopped_by_signals();
-    let outcome = driver::run(plan, &stop, connect).map_err(Failed::Unreachable)?;
+    let offer = || driver::run(plan, &stop, live.as_ref(), connect);
+    let outcome = match &live {
+        Some(live) => live.written_during(offer),
+        None => offer(),
+    };
+    let outcome = outcome.map_err(Failed::Unreachable)?;
     files.write(&outcome, parameters).map_err(Failed::Internal)?;
     if let Some(complaint) = outcome.complaint(run.error_share_max) {
         eprintln!("crosswind-load: {complaint}");

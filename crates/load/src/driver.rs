@@ -12,6 +12,7 @@ use std::sync::Arc;
 use crate::clock::{monotonic_ns, Clock, WallClock};
 use crate::exit;
 use crate::failure::Failure;
+use crate::live::{Counts, Live};
 use crate::plan::{Plan, Quota, Schedule};
 use crate::sample::{Operation, Sample, Samples, SAMPLES_MAX};
 use crate::stop::{Stop, StopReason};
@@ -121,17 +122,20 @@ impl Outcome {
 
 /// Connects all, starts all at one instant, and returns when the last has ended.
 ///
+/// `live` counts what is done while it is done.
+///
 /// # Errors
 /// When any connection cannot be made: a run with fewer connections would be another experiment.
 pub fn run<S: Session>(
     plan: &Plan,
     stop: &Arc<Stop>,
+    live: Option<&Live>,
     connect: impl Fn(usize, &Arc<Stop>) -> Result<S, String> + Sync,
 ) -> Result<Outcome, String> {
     /// Time for every thread to receive the starting instant before it comes.
     const HEAD_START_NS: u64 = 5_000_000;
 
-    run_some(plan, 0..plan.connections, stop, connect, || Ok(monotonic_ns() + HEAD_START_NS))
+    run_some(plan, 0..plan.connections, stop, live, connect, || Ok(monotonic_ns() + HEAD_START_NS))
 }
 
 /// Like [`run`], for some of the plan's connections (others run elsewhere), from an instant that others agree on.
@@ -142,6 +146,7 @@ pub fn run_some<S: Session>(
     plan: &Plan,
     numbers: Range<usize>,
     stop: &Arc<Stop>,
+    live: Option<&Live>,
     connect: impl Fn(usize, &Arc<Stop>) -> Result<S, String> + Sync,
     agree: impl FnOnce() -> Result<u64, String>,
 ) -> Result<Outcome, String> {
@@ -160,7 +165,8 @@ pub fn run_some<S: Session>(
                 Some(Quota::Each(_)) => &alone,
                 Some(Quota::Together(_)) | None => &together,
             };
-            run_connection(session, addresses, start_ns, Turns::new(plan, number, taken, stop))
+            let counts = live.map(|live| live.of(number));
+            run_connection(session, addresses, start_ns, Turns::new(plan, number, taken, stop), counts)
         })?;
     Ok(summarise(plan, start_ns, monotonic_ns(), stop, ended))
 }
@@ -177,11 +183,12 @@ fn run_connection<S: Session>(
     (local, remote): (SocketAddr, SocketAddr),
     start_ns: u64,
     mut turns: Turns,
+    live: Option<&Counts>,
 ) -> Ended {
     let clock = WallClock::for_this_thread(turns.stop);
     let mut samples = Samples::with_room_for(SAMPLES_MAX / turns.plan.connections);
     clock.sleep_until_ns(start_ns);
-    let (lost, first_failure) = drive(&mut session, &clock, start_ns, &mut turns, &mut samples);
+    let (lost, first_failure) = drive(&mut session, &clock, start_ns, &mut turns, &mut samples, live);
     let connection = Connection { local, remote, lost, samples };
     Ended { connection, schedule: turns.schedule, first_failure }
 }
@@ -193,6 +200,7 @@ fn drive(
     start_ns: u64,
     turns: &mut Turns,
     samples: &mut Samples,
+    live: Option<&Counts>,
 ) -> (bool, Option<(u64, String)>) {
     let mut first_failure = None;
     loop {
@@ -215,6 +223,9 @@ fn drive(
             measured: turn.measured,
         };
         let mut has_room = samples.add(sample);
+        if let Some(live) = live {
+            live.count(finished_ns - turn.intended_ns, result.is_ok());
+        }
         if let (Ok(()), Some((part, began_ns))) = (&result, session.last_part()) {
             let of_part = Sample { operation: part, intended_ns: began_ns, started_ns: began_ns, ..sample };
             has_room = samples.add(Sample { payload_bytes: 0, ..of_part });

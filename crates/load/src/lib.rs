@@ -23,6 +23,7 @@ mod exit;
 mod failure;
 mod flood;
 mod http;
+mod live;
 mod memcached;
 mod output;
 mod plan;

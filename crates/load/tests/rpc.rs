@@ -65,6 +65,28 @@ fn a_closed_loop_calls_on_every_connection_and_marks_the_warm_up() {
 }
 
 #[test]
+fn what_is_shown_while_it_runs_adds_up_to_the_samples() {
+    let (_server, address) = server();
+    let folder = Folder::new("live");
+    let (run, live) = (Run::new(&folder), folder.0.join("live"));
+    let more = ["--warm-up", "0.1", "--rate", "500", "--live", live.to_str().unwrap()];
+    assert_eq!(start(&run, &call(&address, "3", "0.4", &more)).exit_code(SOON), Some(0));
+    let rows = run.rows();
+    let text = std::fs::read_to_string(live).unwrap();
+    let lines: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |name: &str| -> Vec<u64> { lines.iter().map(|line| line[name].as_u64().unwrap()).collect() };
+    let ends: Vec<u64> =
+        of("at_ns").iter().zip(of("length_ns")).map(|(at_ns, length)| at_ns + length).collect();
+    assert!(lines.len() >= 5 && of("at_ns")[1..] == ends[..ends.len() - 1], "{text}");
+    assert_eq!((of("ended").iter().sum::<u64>(), of("failed").iter().sum::<u64>()), (rows.len() as u64, 0));
+    let slowest_ns = rows.iter().map(|row| row.finished_ns - row.intended_ns).max().unwrap();
+    let shown_ns = lines.iter().filter_map(|line| line["slowest_ns"].as_u64()).max().unwrap();
+    assert!(shown_ns.abs_diff(slowest_ns) <= slowest_ns / 32, "{shown_ns} and {slowest_ns}");
+    assert!(run.summary()["parameters"].get("live").is_none(), "it is no parameter of what was measured");
+}
+
+#[test]
 fn an_open_loop_makes_every_call_at_its_rate_whoever_is_late() {
     let (_server, address) = server();
     let folder = Folder::new("open");

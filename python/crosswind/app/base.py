@@ -34,13 +34,15 @@ class Stage:
     """Where an application runs: an active fabric, and a folder for its files.
 
     `folder` belongs to the account that the application runs as. It is empty at the start and removed at the
-    end. `files` are copies of the files that the parameters name, by those names.
+    end. `files` are copies of the files that the parameters name, by those names. `is_watched`: somebody
+    looks at the trial while it runs.
     """
 
     fabric: Fabric
     folder: Path
     seed: int
     files: Mapping[str, Path] = field(default_factory=dict)
+    is_watched: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,10 +67,13 @@ class Load(ABC):
     Attributes:
         process: the load ends when this process ends; exit status 0 means success.
         longest_s: longest time from the start of the process to its end, s.
+        live: a file that the process writes while it runs, a line for each 100 ms
+            (docs/reference/contracts.md, section 4); None where it writes none.
     """
 
     process: Process
     longest_s: float
+    live: Path | None = None
 
     @abstractmethod
     def await_measured_phase(self) -> None:

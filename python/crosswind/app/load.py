@@ -46,8 +46,10 @@ class OperationsLoad(Load):
         warm_up_s: float,
         measured_s: float,
         lead_s: float = WINDOW_LEAD_S,
+        live: Path | None = None,
     ):
         self.process = process
+        self.live = live
         self.longest_s = warm_up_s + measured_s + TAIL_S
         self.samples = samples
         self._summary = summary
@@ -88,6 +90,7 @@ def offer_load(
         operations: that number; `arguments` has it as well.
     """
     samples, summary = stage.folder / "samples.csv", stage.folder / "summary.json"
+    live = stage.folder / "live.jsonl" if stage.is_watched else None
     command = [
         str(find_binary(LOAD)),
         *arguments,
@@ -96,11 +99,12 @@ def offer_load(
         *("--seed", str(stage.seed)),
         *("--samples", str(samples)),
         *("--summary", str(summary)),
+        *(("--live", str(live)) if live is not None else ()),
     ]
     process = stage.fabric.start(node, "load", command, cwd=stage.folder)
     measured_s = longest_measured_s(duration_ns, operations)
     lead_s = WINDOW_LEAD_S + stage.fabric.measure_takes_s
-    return OperationsLoad(process, samples, summary, warm_up_ns / NS_PER_S, measured_s, lead_s)
+    return OperationsLoad(process, samples, summary, warm_up_ns / NS_PER_S, measured_s, lead_s, live)
 
 
 def longest_measured_s(duration_ns: int | None, operations: int | None) -> float:

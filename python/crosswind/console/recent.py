@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Generator, Iterator
 from typing import Any
 
-from crosswind.stream import Change, Event, Step, Subscription
+from crosswind.stream import Change, Event, OperationsStep, Step, Subscription
 
 # A minute of steps of one domain; of a large network as much as fits.
 _STEPS_MAX = 600
@@ -41,6 +41,7 @@ class Recent:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._steps = _Lines(_STEPS_MAX)
+        self._operations = _Lines(_STEPS_MAX)
         self._others = _Lines(_OTHERS_MAX)
         self._next = 0  # Number of the line that comes next.
         self._active: list[Change] = []
@@ -70,9 +71,18 @@ class Recent:
             if isinstance(event, Step):
                 for change in event.changes if event.domain == 0 else ():
                     self._active = [*(self._active if change.by == "timeline" else []), change]
-            (self._steps if isinstance(event, Step) else self._others).add(self._next, line)
+            self._lines_of(event).add(self._next, line)
             self._next += 1
             self._changed.notify_all()
+
+    def _lines_of(self, event: Event) -> _Lines:
+        match event:
+            case Step():
+                return self._steps
+            case OperationsStep():
+                return self._operations
+            case _:
+                return self._others
 
     def lines(self) -> Generator[bytes, None, None]:
         """Yield the last minute, and what comes until the end; where a reader is too slow, what it lost."""
@@ -82,7 +92,8 @@ class Recent:
                 self._changed.wait_for(lambda at=at: self._next > at or self._ended)  # type: ignore[misc]
                 if self._next == at:
                     return
-                found = [line for _, line in heapq.merge(self._steps.since(at), self._others.since(at))]
+                sorts = (self._steps, self._operations, self._others)
+                found = [line for _, line in heapq.merge(*(lines.since(at) for lines in sorts))]
                 lost, at = (self._next - at - len(found) if at else 0), self._next
             if lost:
                 yield b'{"event":"lost","steps":%d}' % lost

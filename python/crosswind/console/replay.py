@@ -40,6 +40,7 @@ class _ReplayShown(Shown):
     network: NetworkShown
     name: str
     folder: str
+    application: str
     trials: list[_TrialListed]
 
 
@@ -57,12 +58,14 @@ class _OperationsShown(Shown):
     Attributes:
         ended: operations that ended in a step.
         failed: those of them that failed.
-        median_ns, slowest_ns: their latencies, from the instant at which each was due; None where none ended.
+        median_ns, p99_ns, slowest_ns: latencies of those that succeeded, from the instant at which each was
+            due; None where none did.
     """
 
     ended: list[int]
     failed: list[int]
     median_ns: list[float | None]
+    p99_ns: list[float | None]
     slowest_ns: list[int | None]
 
 
@@ -119,6 +122,7 @@ class Replay(Served):
                 network=network_shown(self._network),
                 name=self._results.resolved.name,
                 folder=self._results.path.resolve().name,
+                application=self._results.resolved.application.name,
                 trials=trials,
             )
         )
@@ -203,11 +207,12 @@ def _operations(
     steps, ok = steps[inside][order], found.ok[inside][order]
     took_ns = (found.finished_ns - found.intended_ns)[inside][order]
     bounds = np.searchsorted(steps, np.arange(count + 1))
-    shown = _OperationsShown(ended=[], failed=[], median_ns=[], slowest_ns=[])
+    shown = _OperationsShown(ended=[], failed=[], median_ns=[], p99_ns=[], slowest_ns=[])
     for begin, end in pairwise(bounds):
         succeeded = took_ns[begin:end][ok[begin:end]]
         shown.ended.append(int(end - begin))
         shown.failed.append(int(end - begin) - len(succeeded))
         shown.median_ns.append(float(np.median(succeeded)) if len(succeeded) else None)
+        shown.p99_ns.append(float(np.quantile(succeeded, 0.99)) if len(succeeded) else None)
         shown.slowest_ns.append(int(succeeded.max()) if len(succeeded) else None)
     return shown

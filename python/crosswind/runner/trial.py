@@ -17,11 +17,12 @@ from crosswind.results.measurement import ClockLine
 from crosswind.runner.budgets import Budgets
 from crosswind.runner.interference import real_noise
 from crosswind.runner.limits import check_limits, within_limits
+from crosswind.runner.operations import published
 from crosswind.runner.reason import exception_text
 from crosswind.runner.steering import Steering
 from crosswind.spec import FabricCondition, Resolved, fabric_of, limits_of, real_interference
 from crosswind.spec.network import STAR_SWITCH, star_links
-from crosswind.stream import Event, Step, Stream
+from crosswind.stream import Event, OperationsStep, Step, Stream
 from crosswind.testbed import Ended, FabricFiles, RunningTestbed, TestbedError, ThisMachine, WorkFolder
 from crosswind.testbed.replies import Down
 
@@ -73,7 +74,8 @@ def run_trial(
         named: copies of the files that the experiment names, by their names in it.
         budgets: the content of the condition's credit buckets; what the trial leaves is recorded there.
         on_step: called with `up` and `prepared` when these are reached.
-        stream: gets the agent's steps, if somebody reads them now: they cost its packet thread some time.
+        stream: gets the steps of the agent and of the load, if somebody reads them now: those of the agent
+            cost its packet thread some time.
         steering: may change the network from the trial's condition on, until it is measured.
     Raises: TestbedError: something did not work; the text is the reason of the failed trial.
     """
@@ -89,7 +91,8 @@ def run_trial(
         on_step("up")
         if stream.wants(Step):
             fabric.watch(stream.publish)
-        stage = Stage(fabric, fabric.fresh(work, "trial"), trial.seed, named)
+        is_watched = stream.wants(OperationsStep)
+        stage = Stage(fabric, fabric.fresh(work, "trial"), trial.seed, named, is_watched)
         application.start(stage)
         on_step("prepared")
         applied_ns = fabric.set(budgets.applied(condition))
@@ -99,10 +102,11 @@ def run_trial(
         ):
             load = application.load(stage)
             began_s = time.monotonic()
-            load.await_measured_phase()
-            fabric.measure()
-            await_end(load, began_s, application, stage)
-            measurement = fabric.read()
+            with published(load, application.name, stream):
+                load.await_measured_phase()
+                fabric.measure()
+                await_end(load, began_s, application, stage)
+                measurement = fabric.read()
             clock = fabric.clock_of(load.process.node)
         check_limits(measurement)
         try:

@@ -103,6 +103,29 @@ class Step(Event):
     made_ns: int
 
 
+class OperationsStep(Event):
+    """What the load of a trial did in about 100 ms, its warm-up included.
+
+    Attributes:
+        at_ns: the begin of the step, on CLOCK_MONOTONIC.
+        node: from which it runs.
+        ended: operations that ended, of which `failed` failed.
+        median_ns, p99_ns, slowest_ns: latencies of those that succeeded, from the instant at which each was
+            due, within 1/32; None where there are none.
+    """
+
+    event: Literal["operations"] = "operations"
+    application: str
+    node: str
+    at_ns: int
+    length_ns: int
+    ended: int
+    failed: int
+    median_ns: int | None
+    p99_ns: int | None
+    slowest_ns: int | None
+
+
 class Note(Event):
     """A sentence for the user, such as why the run waits."""
 

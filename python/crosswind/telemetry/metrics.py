@@ -14,7 +14,17 @@ from prometheus_client.registry import Collector
 from crosswind.console.server import Answer, Parameters, Routes, Server
 from crosswind.errors import CrosswindError
 from crosswind.spec.network import Network
-from crosswind.stream import Event, RunBegun, SoFar, Step, Subscription, TrialBegun, TrialEnded, TrialReached
+from crosswind.stream import (
+    Event,
+    OperationsStep,
+    RunBegun,
+    SoFar,
+    Step,
+    Subscription,
+    TrialBegun,
+    TrialEnded,
+    TrialReached,
+)
 from crosswind.telemetry.of_network import OfNetwork
 from crosswind.telemetry.of_run import OfRun
 
@@ -37,7 +47,7 @@ class Metrics(Collector, Generic[E]):
         kinds: the events that it needs, of those of a run.
     """
 
-    kinds = (Step, RunBegun, TrialBegun, TrialReached, TrialEnded, SoFar)
+    kinds = (Step, OperationsStep, RunBegun, TrialBegun, TrialReached, TrialEnded, SoFar)
 
     def __init__(self, network: Network, events: Subscription[E], port: int) -> None:
         self._events = events

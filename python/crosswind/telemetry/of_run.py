@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily
 
-from crosswind.stream import Event, RunBegun, SoFar, TrialBegun, TrialEnded, TrialReached
+from crosswind.stream import Event, OperationsStep, RunBegun, SoFar, TrialBegun, TrialEnded, TrialReached
 
 _FIGURE = ("condition", "figure", "unit")
 
@@ -25,6 +25,10 @@ class OfRun:
         self._left_s: float | None = None
         self._attempts: Counter[tuple[str, str, str]] = Counter()
         self._last: dict[tuple[str, str, str], float] = {}
+        # Operations that ended, and those of them that failed, by application.
+        self._operations: Counter[str] = Counter()
+        self._failed: Counter[str] = Counter()
+        self._now: OperationsStep | None = None
 
     def take(self, event: Event) -> None:
         """Take one event; those of a network are not looked at."""
@@ -41,9 +45,13 @@ class OfRun:
                 self._end(event)
             case SoFar():
                 self._so_far = event
+            case OperationsStep():
+                self._now = event
+                self._operations[event.application] += event.ended
+                self._failed[event.application] += event.failed
 
     def _end(self, event: TrialEnded) -> None:
-        self._trial = None
+        self._trial = self._now = None
         # A void attempt is made again, and one that a hand explored.
         counts = event.status == "failed" or (event.status == "done" and event.fidelity != "void")
         self._ended += counts and not event.explored
@@ -72,6 +80,7 @@ class OfRun:
                 unit="seconds",
             )
         yield from self._of_trials()
+        yield from self._of_operations()
         if self._so_far is not None:
             yield from _known(self._so_far)
 
@@ -97,6 +106,27 @@ class OfRun:
         for labels_of, value in self._last.items():
             last.add_metric(labels_of, value)
         yield last
+
+    def _of_operations(self) -> Iterator[Metric]:
+        for name, words, counted in (
+            ("operations", "Operations that ended, those of warm-ups too.", self._operations),
+            ("operations_failed", "Those of them that failed.", self._failed),
+        ):
+            family = CounterMetricFamily(f"crosswind_{name}", words, labels=("application",))
+            for application, number in counted.items():
+                family.add_metric((application,), number)
+            yield family
+        latency = GaugeMetricFamily(
+            "crosswind_operation_latency_seconds",
+            "Quantiles of the latency of operations in the last 100 ms.",
+            labels=("application", "quantile"),
+            unit="seconds",
+        )
+        if (now := self._now) is not None:
+            for quantile, found_ns in (("0.5", now.median_ns), ("0.99", now.p99_ns), ("1", now.slowest_ns)):
+                if found_ns is not None:
+                    latency.add_metric((now.application, quantile), found_ns / 1e9)
+        yield latency
 
 
 def _known(so_far: SoFar) -> Iterator[Metric]:

@@ -55,7 +55,7 @@ fn driven(plan: &Plan, answer: impl FnMut(usize) -> (u64, Result<(), Failure>)) 
     let mut turns = Turns::new(plan, 0, &taken, &stop);
     let mut samples = Samples::with_room_for(1_000_000);
     let mut server = Server { clock: &clock, answer, performed: 0 };
-    let (lost, first_failure) = drive(&mut server, &clock, START_NS, &mut turns, &mut samples);
+    let (lost, first_failure) = drive(&mut server, &clock, START_NS, &mut turns, &mut samples, None);
     Driven { rows: samples.iter().copied().collect(), lost, first_failure, left: turns.schedule }
 }
 
@@ -105,7 +105,7 @@ fn a_part_has_a_row_of_its_own_that_takes_no_place_among_the_operations_asked_fo
     let mut turns = Turns::new(&two, 0, &taken, &stop);
     let mut samples = Samples::with_room_for(1_000_000);
     let mut server = TwoParts { clock: &clock, second_began_ns: 0 };
-    drive(&mut server, &clock, START_NS, &mut turns, &mut samples);
+    drive(&mut server, &clock, START_NS, &mut turns, &mut samples, None);
     let rows: Vec<_> = samples
         .iter()
         .map(|row| {

@@ -109,6 +109,7 @@ fn run_messages(
         &plan,
         numbers,
         stop,
+        None,
         |number, stop| {
             let stream = connect(task, number, stop)?;
             Ok(Asker::new(number, stream, exchange, &task.load, start, left.clone()))

@@ -25,6 +25,7 @@ class OwnClient(Load):
         self._load = load
         self.process = load.process
         self.longest_s = load.longest_s
+        self.live = load.live
 
     def await_measured_phase(self) -> None:
         self._load.await_measured_phase()

@@ -2,6 +2,7 @@
 
 import { LAST_MINUTE } from "./charts.js";
 import { Live } from "./model.js";
+import { operationCharts } from "./operations.js";
 import * as text from "./text.js";
 import { View, at, state } from "./view.js";
 
@@ -12,11 +13,16 @@ export class LiveView {
     this.view = new View(model, new Live(model), LAST_MINUTE);
     const late = { title: "Late packets, each 100 ms, whole network", readers: [(step) => step.late], show: text.count, least: 2 };
     this.view.charts.after = () => [late];
+    this.view.charts.before = () => {
+      const { series } = this.view;
+      return [...series.applications.keys()].flatMap((name) => operationCharts(name, (step) => series.operationsIn(name, step)));
+    };
   }
 
   /** Takes an event of the stream; what it changes is drawn with the next frame. */
   take(event) {
     if (event.event === "lost") state(`live, ${event.steps} steps lost`, "");
+    if (event.event === "operations") this.view.series.addOperations(event);
     if (event.event !== "step") return;
     this.view.series.add(event);
     if (event.changes.length) this.changed();

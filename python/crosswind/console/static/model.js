@@ -106,6 +106,7 @@ function found(elements, kind, names, isEverywhere = true) {
 }
 
 const STEP_S = 0.1;
+const STEP_NS = 1e8;
 const STEPS_KEPT = 600;
 const GAP_NS = 5e8;
 
@@ -118,6 +119,7 @@ class Steps {
     this.stalls = [];
     this.outages = [];
     this.credits = new Set();
+    this.applications = new Map();
   }
 
   /** A step in which nothing has happened so far. */
@@ -226,6 +228,26 @@ export class Live extends Steps {
     this.#spent(event);
     this.#forget();
     return step;
+  }
+
+  /** Adds what the load of an application did in about 100 ms; the steps of its network begin at other instants. */
+  addOperations({ application, at_ns, length_ns, ended, failed, median_ns, p99_ns, slowest_ns }) {
+    if (!this.applications.has(application)) this.applications.set(application, new Map());
+    const known = this.applications.get(application); // By the number of the 100 ms.
+    const [first, end] = [at_ns, at_ns + length_ns].map((ns) => Math.round(ns / STEP_NS));
+    const length_s = length_ns / 1e9;
+    const found = { ended_s: ended / length_s, failed_s: failed / length_s, median_ns, p99_ns, slowest_ns };
+    // Where the load was late with a line, it is about several steps.
+    for (let number = first; number < end; number += 1) known.set(number, found);
+    for (const [number] of known) {
+      if (number >= end - STEPS_KEPT) break;
+      known.delete(number);
+    }
+  }
+
+  /** What the load of an application did in a step of the network. */
+  operationsIn(application, { at_ns }) {
+    return this.applications.get(application).get(Math.round(at_ns / STEP_NS));
   }
 
   /** Packets of this step that were late: each domain counts from the begin of the window. */

@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { WHOLE_TRIAL } from "./charts.js";
 import { Model, Played } from "./model.js";
+import { operationCharts } from "./operations.js";
 import * as text from "./text.js";
 import { View, at, made, problem, state } from "./view.js";
 
@@ -14,8 +15,8 @@ export async function replay(page) {
 }
 
 class Replay {
-  constructor({ network, name, folder, trials }) {
-    Object.assign(this, { trials, model: new Model(network) });
+  constructor({ network, name, folder, application, trials }) {
+    Object.assign(this, { trials, application, model: new Model(network) });
     at("title").textContent = `${name}, ${folder}: ${network.title}`;
     this.buttons = new Map(trials.map((trial) => [trial.trial, this.#button(trial)]));
     const conditions = [...new Set(trials.map(({ condition }) => condition))];
@@ -43,7 +44,7 @@ class Replay {
     const series = new Played(this.model, trial);
     if (!this.view) {
       this.view = new View(this.model, series, WHOLE_TRIAL);
-      this.view.charts.before = () => measures(this.view.series);
+      this.view.charts.before = () => this.#operations();
       this.view.onPlace = () => this.#move(this.number ?? 0);
       this.view.charts.onPoint((at_ns) => this.#moveTo(at_ns));
     }
@@ -57,6 +58,19 @@ class Replay {
     state(listed.fidelity ?? listed.status, { faithful: "live", void: "gone" }[listed.fidelity] ?? "");
     at("note").textContent = listed.note ?? "";
     this.#events(series);
+  }
+
+  #operations() {
+    const { operations, trial } = this.view.series;
+    const step_s = trial.step_ns / 1e9;
+    const of = ({ number }) => ({
+      ended_s: operations.ended[number] / step_s,
+      failed_s: operations.failed[number] / step_s,
+      median_ns: operations.median_ns[number],
+      p99_ns: operations.p99_ns[number],
+      slowest_ns: operations.slowest_ns[number],
+    });
+    return operations ? operationCharts(this.application, of) : [];
   }
 
   /** What happened in the trial, as a list: a click goes there. */
@@ -130,20 +144,4 @@ class Replay {
     at("play").textContent = word;
     at("play").className = word.toLowerCase();
   }
-}
-
-/** Charts of the application, where it stored its operations. */
-function measures({ operations, trial }) {
-  if (!operations) return [];
-  const step_s = trial.step_ns / 1e9;
-  const time = (ns) => text.time(ns / 1e3);
-  return [
-    { title: "Operations", readers: [({ number }) => operations.ended[number] / step_s], show: text.perSecond, least: 10 },
-    {
-      title: "Latency: median, slowest",
-      readers: [({ number }) => operations.median_ns[number], ({ number }) => operations.slowest_ns[number]],
-      show: time,
-      least: 1e5,
-    },
-  ];
 }

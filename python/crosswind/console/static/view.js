@@ -47,7 +47,7 @@ export class View {
 
   show(place = this.place) {
     this.place = place;
-    this.credits = this.series.credits.size;
+    this.known = this.#charted();
     at("place").value = this.places.indexOf(place);
     this.picture.mark(place);
     this.charts.show(place);
@@ -61,9 +61,14 @@ export class View {
 
   /** Shows what has come since the last call. */
   draw() {
-    if (this.series.credits.size !== this.credits) this.show();
+    if (this.#charted() !== this.known) this.show();
     else this.charts.draw();
     if (this.series.steps.length) this.picture.draw(this.series.steps);
+  }
+
+  /** How many buckets and applications have charts. */
+  #charted() {
+    return this.series.credits.size + this.series.applications.size;
   }
 
   #chosen({ host, links }) {
