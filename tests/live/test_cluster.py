@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
+from crosswind.plan import selected
 from crosswind.results import Measurement
 from crosswind.runner import runs
 from crosswind.spec import load_experiment, resolve
@@ -43,7 +44,7 @@ ROUND_TRIP_NS = 2 * (BETWEEN_MS * 1_000_000 + 2 * 100_000)
 SAME_NS = 500_000
 
 
-def experiment(folder: Path) -> Path:
+def experiment(folder: Path, conditions: str = "") -> Path:
     delay = {zone: {other: f"{BETWEEN_MS}ms" for other in ZONES if other != zone} for zone in ZONES}
     path = folder / "live.yaml"
     path.write_text(
@@ -56,12 +57,22 @@ topology:
   wait: sleep
 conditions:
   - none
-  - slow: {{link: [{{delay: {{time: 5ms}}}}]}}
+  - slow: {{link: [{{delay: {{time: 5ms}}}}]}}{conditions}
 application: {{rpc: {{duration: 1s, warm_up: 500ms}}}}
 trials: {{repeat: 1, rest: 0s, seed: 7, limits: {{void: accept}}}}
 """
     )
     return path
+
+
+# A condition of everything that stands on one machine and acts on packets of another.
+EVERYTHING = """
+  - busy:
+      interference: {between: [h0-h1], rate: {normal: {mean: 20Mbit/s, sd: 5Mbit/s}}, hold: 200ms, by: ghost}
+      link: [{monitor: {what: [packet-size, queue-delay], window: 100ms}}]
+      switch.egress: [{queue: {buffer: 32KiB}}]
+      at: {600ms: {host.ingress: [{delay: {time: 2ms}}]}}
+"""
 
 
 def several(count: int) -> SeveralMachines:
@@ -86,11 +97,11 @@ def measured(
 ) -> Iterator[Callable[[RunningTestbed], Path]]:
     """Return a function that runs the experiment on machines; it returns the run's folder."""
 
-    def run(testbed: RunningTestbed) -> Path:
+    def run(testbed: RunningTestbed, conditions: str = "", only: tuple[str, ...] = ()) -> Path:
         monkeypatch.setattr(runs, "testbed_of", lambda *_: testbed)
-        path = experiment(live.folder)
+        path = experiment(live.folder, conditions)
         runs.run(
-            resolve(load_experiment(path)),
+            selected(resolve(load_experiment(path)), only, once=False),
             path.read_text(),
             live.folder,
             live.results,
@@ -136,6 +147,46 @@ def test_a_round_trip_between_machines_takes_as_long_as_on_one(
         within(folder, trial, stored)
         [printed] = (folder / "logs" / trial / "server").glob("*.out")
         assert "listening" in printed.read_text()
+
+
+def test_ghosts_monitors_queues_and_a_timeline_are_those_of_one_machine(
+    measured: Callable[..., Path],
+) -> None:
+    found = []
+    for testbed in (ThisMachine(), several(2)):
+        folder = measured(testbed, EVERYTHING, ("busy",))
+        ((trial, reason),) = rows(folder, "SELECT trial, reason FROM TRIALS")
+        assert reason is None
+        stored = Measurement.model_validate_json((folder / "monitors" / f"{trial}.json").read_bytes())
+        histograms = f"'{folder}/monitors/{trial}.histograms.parquet'"
+        monitored = duckdb.sql(
+            f"SELECT element, sum(count) FROM {histograms} WHERE what = 'packet-size' GROUP BY element"
+        ).fetchall()
+        interference = f"'{folder}/monitors/{trial}.interference.parquet'"
+        draws = duckdb.sql(f"SELECT source, rate_bps FROM {interference} ORDER BY source, at_ns").fetchall()
+        found.append((stored, dict(monitored), draws))
+    (alone, seen, drawn), (together, seen_together, drawn_together) = found
+    assert together.conservation.holds
+    # The same draws of ghosts, at least as many as both windows have.
+    by_source = [
+        {name: [rate for source, rate in each if source == name] for name, _ in each}
+        for each in (drawn, drawn_together)
+    ]
+    assert set(by_source[0]) == set(by_source[1])
+    assert len(by_source[0]) == 2
+    for source, rates in by_source[0].items():
+        common = min(len(rates), len(by_source[1][source]))
+        assert common >= 4
+        assert rates[:common] == by_source[1][source][:common]
+    # Every monitor is there once, and counts ghosts and packets of the application, those of the other too.
+    assert set(seen_together) == set(seen)
+    for element, packets in seen.items():
+        assert abs(seen_together[element] - packets) <= 0.3 * packets + 100, element
+    ghosts = {one.element: one.ghost.arrived_packets for one in together.elements}
+    assert {one.element for one in alone.elements} == {one.element for one in together.elements}
+    assert sum(count > 0 for count in ghosts.values()) >= 2
+    (step,) = [change for change in together.changes if change.by == "timeline"]
+    assert abs(step.at_ns - together.window.started_ns - 600_000_000) < 10_000_000
 
 
 def check(stored: Measurement, count: int) -> None:

@@ -199,6 +199,14 @@ def test_datagrams_without_room_in_a_socket_make_a_trial_void() -> None:
     assert verdict.reason == "4 datagrams had no room in the socket of m1 (212992 bytes)"
 
 
+def test_ghosts_that_came_late_are_counted_and_are_no_share_of_packets_that_left() -> None:
+    ledger = {"packets": 10, "early": 0, "missed": 975, "bound_ns": 120_000}
+    found = machines({"ledger": ledger})
+    verdict = judge(found.model_copy(update={"ledger": found.machines[1].ledger}))
+    assert verdict.fidelity == "degraded"
+    assert verdict.reason.startswith("975 packets, ghosts among them, later than 120 us")
+
+
 def test_what_came_out_of_order_twice_or_from_strangers_changes_no_verdict() -> None:
     assert judge(machines(forged_datagrams=1000)).fidelity == "faithful"
     assert judge(machines(peers={"reordered_datagrams": 2, "duplicate_datagrams": 2})).fidelity == "faithful"

@@ -95,8 +95,11 @@ def _late(measurement: Measurement) -> str:
     """
     ledger, range_ns = measurement.ledger, clock_bound_ns(measurement)
     known = f" (\u00b1 {range_ns / 1000:.0f} us, by which clocks may differ)" if range_ns else ""
+    many = f"{ledger.missed_share:.1%} of packets"
+    if ledger.missed > ledger.packets:
+        many = f"{ledger.missed} packets, ghosts among them,"
     return (
-        f"{ledger.missed_share:.1%} of packets later than {ledger.bound_ns / 1000:g} us{known}"
+        f"{many} later than {ledger.bound_ns / 1000:g} us{known}"
         f"{most(measurement, lambda it: it.ledger.missed)}"
     )
 

@@ -59,8 +59,12 @@ class Ledger(StoredPart):
 
     @property
     def missed_share(self) -> float:
-        """Share of the packets that missed their deadline; 0 without packets."""
-        return self.missed / self.packets if self.packets else 0.0
+        """Share of the packets that missed their deadline; 0 without any.
+
+        Ghosts that came late from another machine are missed and never leave, so there may be more of them
+        than packets that left.
+        """
+        return self.missed / max(self.packets, self.missed) if self.missed else 0.0
 
 
 class ByClass(StoredPart):
