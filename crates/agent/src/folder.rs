@@ -2,7 +2,7 @@
 //!
 //! The caller's own file system may be another machine's. Everything happens below one folder: a path is followed one
 //! name at a time and no symbolic link is, so that a process of the application, to which some of these folders belong,
-//! cannot lead the agent out of it. The folder goes with the agent. One whose agent was killed is removed by the next.
+//! cannot lead the agent out of it. The folder goes with the agent, or with a sweeper when the agent is killed.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
@@ -10,6 +10,9 @@ use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
+use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::fcntl::{openat, renameat, Flock, FlockArg, OFlag};
@@ -20,6 +23,7 @@ use sha2::{Digest, Sha256};
 
 use crate::account::Account;
 use crate::failure::Failure;
+use crate::sweeper::{self, Sweeper};
 
 /// Bytes of a piece.
 pub const PIECE_MAX: usize = 1 << 20;
@@ -30,6 +34,9 @@ const LOCK_NAME: &str = "in-use";
 const PREFIX: &str = "run-";
 /// Folders that other accounts may enter, and not write.
 const FOLDER_MODE: u32 = 0o755;
+/// How long the processes of a killed agent may take to end.
+const PATIENCE: Duration = Duration::from_secs(10);
+const CHECK: Duration = Duration::from_millis(20);
 
 /// To whom a new file or folder belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -46,6 +53,8 @@ pub struct RunFolder {
     application: Account,
     /// The lock of a folder that this agent has made, and removes.
     made: Option<Flock<File>>,
+    /// Removes it if the agent is killed.
+    _sweeper: Option<Sweeper>,
     /// It stays, without its lock, so that the next agent does not take it for one of a killed agent.
     keep: bool,
 }
@@ -83,7 +92,12 @@ impl RunFolder {
         };
         let flags = libc::O_DIRECTORY | libc::O_NOFOLLOW;
         let root = OpenOptions::new().read(true).custom_flags(flags).open(path)?.into();
-        Ok(Self { path: path.to_owned(), root, application, made, keep })
+        Ok(Self { path: path.to_owned(), root, application, made, _sweeper: None, keep })
+    }
+
+    /// Has it removed also when this process is killed. Without a second process, the next agent removes it.
+    pub fn sweep_when_killed(&mut self) {
+        self._sweeper = self.made.as_ref().and_then(|_| Sweeper::start(self.path.as_os_str()).ok());
     }
 
     /// Whether this agent has made it; if not, the caller sees the same files.
@@ -315,6 +329,19 @@ fn sha256(mut file: File) -> io::Result<String> {
 fn locked(folder: &Path) -> io::Result<Flock<File>> {
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(LOCK_NAME))?;
     Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| error.into())
+}
+
+/// `crosswind-agent sweep FOLDER`: waits for the end of its input, and removes the folder of a run if its agent has left
+/// it.
+pub fn sweep_main(path: &Path) -> ExitCode {
+    sweeper::await_end();
+    let deadline = Instant::now() + PATIENCE;
+    // Its processes end after it, and one may have the lock.
+    while path.join(LOCK_NAME).exists() && Instant::now() < deadline {
+        path.parent().into_iter().for_each(sweep);
+        thread::sleep(CHECK);
+    }
+    ExitCode::SUCCESS
 }
 
 /// Removes folders of runs whose owner has died. One without a lock is being made at this moment.

@@ -4,8 +4,8 @@
 //! It builds nodes, runs the emulator between them and processes in them. It undoes everything when its input ends, on
 //! SIGTERM, SIGINT or SIGHUP, or when its lease runs out. It is controlled over these streams alone; only for packets of
 //! other machines does it open a socket, on request. It makes nothing that has a name in the host's namespaces, so even
-//! `kill -9` leaves nothing behind. The exceptions are control groups of nodes with limits, which `cgroup::sweep`
-//! removes, and the folder of a run on another machine, which the next agent there removes (`folder`).
+//! `kill -9` leaves nothing behind. The exceptions are control groups of nodes with limits, and the folder of a run on
+//! another machine: a second process removes them when the agent has ended (`sweeper`).
 //!
 //! `crosswind-agent enter PID -- CMD ...` runs a command in a node. `crosswind-agent sweep` removes the control groups
 //! of agents that were killed.
@@ -29,8 +29,10 @@ mod node;
 mod process;
 mod protocol;
 mod session;
+mod sweeper;
 mod tunnel_offloads;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         }
         ["enter", pid, "--", _, ..] => enter::main(pid, &arguments[3..]),
         ["sweep"] => cgroup::sweep_main(None),
+        ["sweep", what] if what.starts_with('/') => folder::sweep_main(Path::new(&arguments[1])),
         ["sweep", _] => cgroup::sweep_main(Some(&arguments[1])),
         _ => {
             eprintln!("{USAGE}");

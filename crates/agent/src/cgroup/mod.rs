@@ -23,9 +23,9 @@ use serde::{Deserialize, Serialize};
 
 use branch::{Branch, Leaf};
 pub use sweep::main as sweep_main;
-use sweep::Sweeper;
 
 use crate::failure::Failure;
+use crate::sweeper::Sweeper;
 
 /// What the processes of a node may use in total.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -135,7 +135,8 @@ impl Groups {
         let hierarchies = hierarchy::parse(&read("mountinfo"), &read("cgroup"));
         sweep::sweep(&hierarchies, |_| {});
         let branches = branch::make(&hierarchies, wanted, &sweep::own_name());
-        let sweeper = if branches.is_empty() { None } else { Sweeper::start().ok() };
+        let sweeper =
+            if branches.is_empty() { None } else { Sweeper::start(sweep::own_name().as_ref()).ok() };
         Self { branches, _sweeper: sweeper }
     }
 

@@ -8,14 +8,13 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Read};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::hierarchy::{self, Hierarchy};
+use crate::sweeper;
 
 const PREFIX: &str = "crosswind-";
 /// How long killed processes may take to leave a group.
@@ -26,9 +25,8 @@ const CHECK: Duration = Duration::from_millis(5);
 /// an agent's group, it first waits for the end of its input and then until that agent has ended.
 pub fn main(after: Option<&OsStr>) -> ExitCode {
     if let Some((pid, start)) = after.and_then(agent_of) {
-        // An error ends the wait as the end of input does. The kernel closes the files of a process before the process
-        // is gone.
-        let _ = io::stdin().read_to_end(&mut Vec::new());
+        sweeper::await_end();
+        // The kernel closes the files of a process before the process is gone.
         let deadline = Instant::now() + PATIENCE;
         while start_of(pid) == Some(start) && Instant::now() < deadline {
             thread::sleep(CHECK);
@@ -51,33 +49,6 @@ pub fn main(after: Option<&OsStr>) -> ExitCode {
         ExitCode::FAILURE
     } else {
         ExitCode::SUCCESS
-    }
-}
-
-/// The process that removes the groups after this process has ended.
-pub struct Sweeper {
-    process: Child,
-}
-
-impl Sweeper {
-    pub fn start() -> io::Result<Self> {
-        let process = Command::new("/proc/self/exe")
-            .args(["sweep", &own_name()])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            // Signals that a terminal sends to the agent must not reach it.
-            .process_group(0)
-            .spawn()?;
-        Ok(Self { process })
-    }
-}
-
-impl Drop for Sweeper {
-    /// The agent is alive here and removes its groups itself.
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 

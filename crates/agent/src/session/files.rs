@@ -32,6 +32,7 @@ impl Session {
             return Err(Failure::invalid("folder: this agent has one already; start another agent"));
         }
         let folder = self.folder.insert(RunFolder::open(path, self.application, keep)?);
+        folder.sweep_when_killed();
         Ok(json!({ "made": folder.is_made() }))
     }
 

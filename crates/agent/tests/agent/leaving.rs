@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{kill, Signal};
 use serde_json::{json, Value};
 
-use crate::driver::{eventually, fabric, for_each_user, is_root, processes_with, Agent, User};
+use crate::driver::{eventually, fabric, for_each_user, is_root, processes_with, public_folder, Agent, User};
 
 /// Network devices and mounts that the host shows.
 fn host() -> (BTreeSet<String>, String) {
@@ -167,4 +167,18 @@ fn killing_an_init_is_a_fault_and_ends_the_processes_of_its_node() {
     assert_eq!(kind, "internal");
     assert_eq!(agent.run("b", "alive", "hostname"), "b\n");
     agent.must(json!({"do": "down"}));
+}
+
+#[test]
+fn the_folder_of_a_run_goes_also_with_a_killed_agent() {
+    for_each_user(|user| {
+        let above = public_folder();
+        let path = above.path().join("run-1");
+        let mut agent = Agent::start(user);
+        agent.must(json!({"do": "folder", "path": path}));
+        agent.must(json!({"do": "make", "path": path.join("trial"), "for": "application"}));
+        kill(agent.pid(), Signal::SIGKILL).unwrap();
+        eventually(Duration::from_secs(5), "the folder is gone", || !path.exists());
+        agent.child.wait().unwrap();
+    });
 }
