@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent / "openstack"))
+sys.path.insert(0, str(Path(__file__).parent / "openstack_services"))
 import cloud as clouds
 from cloud import Cloud
 

@@ -33,8 +33,10 @@ _READY_S = 180.0
 
 def missing() -> str | None:
     """Return why there can be no such cloud here, or None."""
+    if os.geteuid() != 0:
+        return "MariaDB and RabbitMQ of the tests run as root"
     if not (INSTALLED / "bin/nova-compute").exists() or not RABBITMQ.exists() or not MARIADB.exists():
-        return "no OpenStack here; tests/live/openstack/install.sh installs one (450 MB)"
+        return "no OpenStack here; tests/live/openstack_services/install.sh installs one (450 MB)"
     return None
 
 
