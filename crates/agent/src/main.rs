@@ -7,6 +7,7 @@
 //! `kill -9` leaves nothing behind. The exceptions are control groups of nodes with limits, and the folder of a run on
 //! another machine: a second process removes them when the agent has ended (`sweeper`).
 //!
+//! `crosswind-agent between` measures the network to other machines, in the network namespace where it was started.
 //! `crosswind-agent enter PID -- CMD ...` runs a command in a node. `crosswind-agent sweep` removes the control groups
 //! of agents that were killed.
 //!
@@ -14,6 +15,7 @@
 
 mod account;
 mod address;
+mod between;
 mod cgroup;
 mod channel;
 mod enter;
@@ -37,6 +39,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: crosswind-agent                        serve requests: JSON lines on standard input and output
+       crosswind-agent between                the same, to measure the network to other machines
        crosswind-agent enter PID -- CMD ...   run CMD in the node whose init is PID
        crosswind-agent sweep                  remove control groups that killed agents left
        crosswind-agent --version";
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
             println!("{USAGE}");
             ExitCode::SUCCESS
         }
+        ["between"] => between::serve(),
         ["enter", pid, "--", _, ..] => enter::main(pid, &arguments[3..]),
         ["sweep"] => cgroup::sweep_main(None),
         ["sweep", what] if what.starts_with('/') => folder::sweep_main(Path::new(&arguments[1])),

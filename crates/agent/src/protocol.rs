@@ -14,6 +14,7 @@ use std::time::Duration;
 use crosswind_emulator::StepReport;
 use crosswind_fabric::{Condition, Fabric};
 use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{json, Value};
 
@@ -204,8 +205,8 @@ pub struct Bind {
     pub read_only: bool,
 }
 
-/// Reads one line. On failure the result still has the id, if one could be read.
-pub fn parse(line: &[u8]) -> (Option<u64>, Result<Action, Failure>) {
+/// Reads one line as one of the requests `A`. On failure the result still has the id, if one could be read.
+pub fn parse<A: DeserializeOwned>(line: &[u8]) -> (Option<u64>, Result<A, Failure>) {
     let mut object: serde_json::Map<String, Value> = match serde_json::from_slice(line) {
         Ok(object) => object,
         Err(error) => {
@@ -295,7 +296,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn message(line: &str) -> String {
-        parse(line.as_bytes()).1.expect_err("must be refused").message
+        parse::<Action>(line.as_bytes()).1.expect_err("must be refused").message
     }
 
     #[test]
@@ -322,19 +323,19 @@ mod tests {
     fn a_request_without_a_number_is_answered_without_one() {
         for line in ["", "[]", "7", "{\"do\": \"hello\"}", "{\"id\": -1, \"do\": \"hello\"}", "{\"id\": 1.5}"]
         {
-            assert_eq!(parse(line.as_bytes()).0, None, "{line}");
+            assert_eq!(parse::<Action>(line.as_bytes()).0, None, "{line}");
         }
     }
 
     #[test]
     fn no_damage_to_any_request_can_end_the_reader() {
-        crosswind_fuzz::corpus::run("protocol", 1_000, |line| drop(parse(line)));
+        crosswind_fuzz::corpus::run("protocol", 1_000, |line| drop(parse::<Action>(line)));
     }
 
     proptest! {
         #[test]
         fn no_bytes_can_end_the_reader(line: Vec<u8>) {
-            let _ = parse(&line);
+            let _ = parse::<Action>(&line);
         }
 
         #[test]
@@ -347,7 +348,7 @@ mod tests {
                 "condition": {"name": "none"}}}"#.to_vec();
             let at = at % line.len();
             line[at] = byte;
-            let _ = parse(&line);
+            let _ = parse::<Action>(&line);
         }
     }
 }

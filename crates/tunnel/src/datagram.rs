@@ -115,17 +115,25 @@ impl Header {
 }
 
 /// Writes the code of a datagram into its last [`CODE_BYTES`].
+///
+/// # Panics
+/// On fewer bytes than those of a code.
 pub fn seal_in_place(key: &Key, datagram: &mut [u8]) {
     let (content, code) = datagram.split_last_chunk_mut::<CODE_BYTES>().expect("there is room for the code");
     *code = key.code(content);
 }
 
-/// The header and the records of a datagram; `None` if it was not made with this key.
-pub fn open<'a>(key: &Key, datagram: &'a [u8]) -> Option<(Header, Reader<'a>)> {
+/// What a sealed datagram has in front of its code; `None` if it was not made with this key.
+pub fn verified<'a>(key: &Key, datagram: &'a [u8]) -> Option<&'a [u8]> {
     let (content, code) = datagram.split_last_chunk::<CODE_BYTES>()?;
     // Compared without a branch for each byte, so that the time says nothing about the code.
     let differs = key.code(content).iter().zip(code).fold(0, |all, (one, other)| all | (one ^ other));
-    (std::hint::black_box(differs) == 0).then_some(())?;
+    (std::hint::black_box(differs) == 0).then_some(content)
+}
+
+/// The header and the records of a datagram; `None` if it was not made with this key.
+pub fn open<'a>(key: &Key, datagram: &'a [u8]) -> Option<(Header, Reader<'a>)> {
+    verified(key, datagram)?;
     opened(datagram)
 }
 

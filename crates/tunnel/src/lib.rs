@@ -34,7 +34,7 @@ mod sequence;
 pub mod tunnel;
 
 pub use clock::ClockReport;
-pub use datagram::RunKey;
+pub use datagram::{seal_in_place, verified, Key, RunKey, CODE_BYTES};
 pub use message::{Message, Passage};
 pub use peer::{Membership, PeerReport};
 pub use tunnel::{Tunnel, TunnelReport};

@@ -119,8 +119,9 @@ pub fn check_instant(request: &str, at_ns: Option<u64>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn key_of(text: &str) -> Result<RunKey, Failure> {
-    let refused = || Failure::invalid("join: key: write 32 bytes as 64 hexadecimal digits");
+/// The key in 64 hexadecimal digits.
+pub fn key_of(text: &str) -> Result<RunKey, Failure> {
+    let refused = || Failure::invalid("key: write 32 bytes as 64 hexadecimal digits");
     let mut key = RunKey::default();
     if text.len() != 2 * key.len() || !text.is_ascii() {
         return Err(refused());

@@ -35,6 +35,7 @@ use crate::node::Node;
 use crate::process::{Exit, Processes};
 use crate::protocol::{self, Action, Writer};
 pub use files::Put;
+pub use machines::key_of;
 use machines::{check_instant, Machines};
 
 /// Serves requests on the standard streams until the caller, a signal or the lease ends it.
@@ -168,7 +169,7 @@ impl Session {
 
     fn carry_out(&mut self, action: Action) -> Result<Value, Failure> {
         match action {
-            Action::Hello {} => Ok(self.hello()),
+            Action::Hello {} => Ok(hello(self.rootless, self.application)),
             Action::Bind { address, port } => self.bind(address, port),
             Action::Join(join) => self.join(&join),
             Action::Up { fabric, generation, record, capture, limits } => {
@@ -195,18 +196,6 @@ impl Session {
             Action::Get { path, offset, length } => self.get(&path, offset, length),
             Action::Checksum { path } => self.checksum(&path),
         }
-    }
-
-    fn hello(&self) -> Value {
-        json!({
-            "protocol": protocol::PROTOCOL,
-            "version": env!("CARGO_PKG_VERSION"),
-            "pid": std::process::id(),
-            "rootless": self.rootless,
-            "kernel": uname().ok().map(|name| name.release().to_string_lossy().into_owned()),
-            "application_uid": self.application.uid,
-            "application_gid": self.application.gid,
-        })
     }
 
     fn emulator(&mut self, request: &str) -> Result<&mut Emulator, Failure> {
@@ -316,6 +305,19 @@ impl Session {
             self.unwritable.get_or_insert(error);
         }
     }
+}
+
+/// What an agent says of itself and its machine.
+pub fn hello(rootless: bool, application: Account) -> Value {
+    json!({
+        "protocol": protocol::PROTOCOL,
+        "version": env!("CARGO_PKG_VERSION"),
+        "pid": std::process::id(),
+        "rootless": rootless,
+        "kernel": uname().ok().map(|name| name.release().to_string_lossy().into_owned()),
+        "application_uid": application.uid,
+        "application_gid": application.gid,
+    })
 }
 
 /// Puts the subject in front of a refusal that comes from inside a node.
