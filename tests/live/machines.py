@@ -169,6 +169,7 @@ def machines(
     shifts_s: Sequence[int] | None = None,
     shaped: bool = False,
     drifts_ppm: Mapping[int, int] | None = None,
+    topology: Mapping[str, object] | None = None,
 ) -> Iterator[Rig]:
     """Start machines m0, m1 and so on.
 
@@ -179,10 +180,14 @@ def machines(
         shaped: the underlay is a network of Crosswind's, of 10 Gbit/s and 0.2 ms +- 0.1 ms each way.
             Otherwise it is a bridge, which takes no CPU time and has no delay.
         drifts_ppm: by how much the clocks of machines run faster, by their numbers; needs a C compiler.
+        topology: the underlay is this network of Crosswind's, with the nodes client, m0 and so on.
     """
-    join = _joined_by_crosswind if shaped else _joined_by_a_bridge
     with ExitStack() as stack:
-        client, places = join(stack, count, mtu)
+        if topology is not None:
+            client, places = _joined_by(stack, count, topology, [])
+        else:
+            join = _joined_by_crosswind if shaped else _joined_by_a_bridge
+            client, places = join(stack, count, mtu)
         shifts_s = shifts_s or [1000 * (number + 1) for number in range(count)]
         yield _boot(stack, folder, client, places, shifts_s, drifts_ppm or {})
 
@@ -207,7 +212,7 @@ def _joined_by_a_bridge(stack: ExitStack, count: int, mtu: int) -> tuple[int, li
 
 def _joined_by_crosswind(stack: ExitStack, count: int, mtu: int) -> tuple[int, list[Place]]:
     """As with a bridge."""
-    names = ["client", *(f"m{number}" for number in range(count))]
+    names = _names(count)
     topology = {
         "hosts": len(names),
         "uplink": {"rate": "10Gbit/s", "buffer": "4MiB"},
@@ -216,8 +221,18 @@ def _joined_by_crosswind(stack: ExitStack, count: int, mtu: int) -> tuple[int, l
         "wait": "sleep",
     }
     underlay = {"host.egress": [{"delay": {"time": "200us", "jitter": "100us"}}]}
-    net = stack.enter_context(crosswind.Fabric(topology, conditions=[{"underlay": underlay}]))
-    client, *others = [net.nodes[name] for name in names]
+    return _joined_by(stack, count, topology, [{"underlay": underlay}])
+
+
+def _names(count: int) -> list[str]:
+    return ["client", *(f"m{number}" for number in range(count))]
+
+
+def _joined_by(
+    stack: ExitStack, count: int, topology: Mapping[str, object], conditions: Sequence[Mapping[str, object]]
+) -> tuple[int, list[Place]]:
+    net = stack.enter_context(crosswind.Fabric(topology, conditions=conditions))
+    client, *others = [net.nodes[name] for name in _names(count)]
     return client.pid, [(node.pid, node.address) for node in others]
 
 

@@ -36,6 +36,9 @@ _CONNECTIONS_MAX = 1000
 # Default limit on an existing network, which others use and which may cost money.
 _OTHERS_MOST_BYTES = 10_000_000_000
 
+# Options that measurements of a testbed's machines have; the others are of two ends.
+_OF_TESTBEDS = ("testbed", "connections", "repeat", "send_at_most", "regime", "wanted", "out")
+
 # Options that only a fingerprint has, and a regime does not.
 _OF_FINGERPRINTS = ("full_speed", "rest", "connections", "repeat", "writes", "console")
 
@@ -67,6 +70,7 @@ class Asked:
     regime: str | None
     wanted: str | None
     point: str | None
+    testbed: Path | None
     out: Path | None
 
 
@@ -98,10 +102,15 @@ def take(asked: Asked) -> None:
     wanted_ns = _if_given("--for", TIME.read_positive, asked.wanted)
     point_ns = _if_given("--point", TIME.read_positive, asked.point)
     _refuse_what_is_of_the_other(asked)
+    if asked.testbed is not None:
+        _measure_testbed(asked, asked.testbed, extent, most_bytes, wanted_ns)
+        return
     stream = Stream[Event]()
     target = _target(asked, stream)
     most_bytes = target.most_bytes if most_bytes is None else most_bytes
     out = asked.out or Path("fingerprint.json" if asked.regime is None else "regime.jsonl")
+    if out.is_dir():
+        raise CrosswindError(f"--out {out}: is a folder; name a file")
     require_writable(out, "name a file that you may write with --out")
     if asked.regime is None:
         _measure(asked, target, extent, out, most_bytes, stream)
@@ -155,6 +164,30 @@ def _measure(
             write_text(out, text_of(found.document()))
             click.echo(fingerprint_text(found))
             click.echo(f"fingerprint: {out}" + (", as far as it was measured" if found.ended else ""))
+
+
+def _measure_testbed(
+    asked: Asked, file: Path, extent: Extent, most_bytes: int | None, wanted_ns: int | None
+) -> None:
+    """Measure between all machines of a testbed."""
+    from crosswind.cli._between import measure_over_days, measure_testbed
+    from crosswind.fingerprint.between.all_pairs import PairExtent
+
+    others = [name for name in click.get_current_context().params if name not in _OF_TESTBEDS]
+    if given := _given(others):
+        raise CrosswindError(
+            f"--testbed: measures between the machines of its file; leave {', '.join(given)} out"
+        )
+    most_bytes = _OTHERS_MOST_BYTES if most_bytes is None else most_bytes
+    if asked.regime is not None:
+        measure_over_days(file, asked.regime, wanted_ns, asked.out, most_bytes, SEED)
+        return
+    usual = PairExtent()
+    pairs = PairExtent(
+        connections=extent.connections if _given(["connections"]) else usual.connections,
+        repetitions=extent.repetitions if _given(["repeat"]) else usual.repetitions,
+    )
+    measure_testbed(file, pairs, asked.out, most_bytes, SEED)
 
 
 @contextmanager
@@ -310,9 +343,17 @@ def _allows(status: Status, exceeds: str) -> bool:
 
 def _given(parameters: Sequence[str]) -> list[str]:
     """Return which of these options the user wrote."""
-    source = click.get_current_context().get_parameter_source
-    written = [name for name in parameters if source(name) is ParameterSource.COMMANDLINE]
-    return [f"--{name.replace('_', '-')}" for name in written]
+    context = click.get_current_context()
+    written = [
+        parameter
+        for parameter in context.command.params
+        if parameter.name in parameters
+        and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
+    ]
+    return [
+        parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name
+        for parameter in written
+    ]
 
 
 def _count(text: str) -> int:

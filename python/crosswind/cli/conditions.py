@@ -96,7 +96,8 @@ def from_trace(
     TRACE is the throughput of a sender that always had data: CSV of time and rate (a rate of 0 is a pause),
     iperf3 output (`-J` or text), the intervals of `nuttcp -i1`, a pcap or pcapng of one direction, a
     Mahimahi trace, JSON of OSMeF, or a fingerprint. It may also be delays: one per line, CSV of time and
-    delay, or with --delays those of a fingerprint.
+    delay, or with --delays those of a fingerprint. The folder of `crosswind fingerprint --testbed` gives
+    delays and losses of every pair of machines.
 
     \b
     Models of rates, the simplest first:
@@ -111,12 +112,25 @@ def from_trace(
     none fits, only the reasons are printed.
     """
     from crosswind.errors import CrosswindError
+    from crosswind.fingerprint.between.condition import condition_between
     from crosswind.fingerprint.fit.fitted_condition import condition_from
     from crosswind.fingerprint.fit.floor import Floor
     from crosswind.spec.names import CONDITION_MAX, condition_name
     from crosswind.spec.quantities import TIME, QuantityError, read_limited_rate
     from crosswind.spec.read_file import read_file
 
+    stem = re.sub(r"[^a-z0-9]+", "-", trace.stem.lower())[:CONDITION_MAX].strip("-")
+    try:
+        called = condition_name(name) if name is not None else stem or "measured"
+    except QuantityError as error:
+        raise CrosswindError(f"--name: {error}") from None
+    if trace.is_dir():
+        if refill is not None or of_delays or floor is not None or back:
+            raise CrosswindError(
+                f"{trace} is a folder of measured pairs: leave --refill, --delays, --floor and --back out"
+            )
+        click.echo(condition_between(trace, called, model).text)
+        return
     try:
         content = read_file(trace)
     except OSError as error:
@@ -129,11 +143,6 @@ def from_trace(
         window_s = TIME.read_positive(window) / 1e9
     except QuantityError as error:
         raise CrosswindError(f"--window {window}: {error}") from None
-    stem = re.sub(r"[^a-z0-9]+", "-", trace.stem.lower())[:CONDITION_MAX].strip("-")
-    try:
-        called = condition_name(name) if name is not None else stem or "measured"
-    except QuantityError as error:
-        raise CrosswindError(f"--name: {error}") from None
     made = condition_from(
         str(trace),
         content,

@@ -90,9 +90,15 @@ from crosswind.cli._options import as_one
     help="Interval of a regime's samples. Default: 10s, or a tenth of the time on if that is shorter.",
 )
 @click.option(
-    "--out",
+    "--testbed",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Output file. Default: fingerprint.json, or regime.jsonl.",
+    metavar="FILE",
+    help="Measure between all machines of this file, which has the content of `testbed:`.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Output file, or folder with --testbed. Default: fingerprint.json, regime.jsonl, or between.",
 )
 @as_one(Asked)
 def command(asked: Asked) -> None:
@@ -121,5 +127,9 @@ def command(asked: Asked) -> None:
     Each end needs `crosswind-load`, Python and, on another machine, iperf3 (or nuttcp, with --tool nuttcp).
     TCP ports 7078 and 7079 and UDP port 7080 of the far end must be reachable; nuttcp also needs TCP ports
     from 7200 and from 8200 on.
+
+    With --testbed, every machine of the file is measured to every other one, each pair in turn: one-way delay
+    with its bound, round trips, jitter, loss, and TCP over 4 connections. They need ssh and nothing else. The
+    folder has matrices that `topology: {zones: ...}` reads.
     """
     take(asked)

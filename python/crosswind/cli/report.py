@@ -46,11 +46,21 @@ def command(
     """Print the results in FOLDER and write report.html beside them.
 
     FOLDER is the folder of a run, or of an experiment; then its latest run counts. It may be a copy from
-    another machine. A fingerprint's file works as well: fingerprint.json gets fingerprint.html beside it.
+    another machine. A fingerprint's file works as well: fingerprint.json gets fingerprint.html beside it. The
+    folder of a testbed's fingerprint gets between.html, with a table for each figure.
     One or MORE files of regimes give a table with one row each.
     """
+    from crosswind.fingerprint.between.rounds import is_rounds
     from crosswind.fingerprint.regime.table import is_regime
 
+    if folder.is_file() and is_rounds(_first_line(folder)):
+        if more or as_json or language or published or otlp:
+            raise CrosswindError(
+                f"{folder} has all pairs of a testbed over days: it has only its own table; leave everything "
+                "else out"
+            )
+        _rounds(folder)
+        return
     if folder.is_file() and is_regime(folder):
         if language or published or otlp:
             raise CrosswindError(
@@ -72,6 +82,16 @@ def command(
 
         require_writable(folder.with_suffix(".html"), "copy the file to a folder that you may write")
         click.echo(f"page: {write_page(folder)}")
+        return
+    from crosswind.fingerprint.between.document import FILE
+
+    if (folder / FILE).is_file():
+        if as_json or language or published or otlp:
+            raise CrosswindError(
+                f"{folder} is a fingerprint of many machines: it has only a page; leave out --json, --table, "
+                "--published and --otlp"
+            )
+        _between(folder)
         return
     from crosswind.analysis.cautions.of_run import cautions
     from crosswind.analysis.published import as_json as published_json
@@ -123,6 +143,31 @@ def _write_trace(results: Results, path: Path) -> None:
     # In place, and not through a second file: it may be /dev/stdout.
     path.write_text(text)
     click.echo(f"trace: {path}")
+
+
+def _first_line(path: Path) -> bytes:
+    """Return the first line of a file, which says what it is."""
+    with path.open("rb") as file:
+        return file.readline()
+
+
+def _rounds(path: Path) -> None:
+    from crosswind.fingerprint.between.rounds import read_rounds
+    from crosswind.fingerprint.between.rounds_table import print_rounds
+    from crosswind.spec.read_file import read_file
+
+    try:
+        record = read_rounds(read_file(path))
+    except ValueError as error:
+        raise CrosswindError(f"{path}: {error}") from None
+    print_rounds(record, console())
+
+
+def _between(folder: Path) -> None:
+    from crosswind.fingerprint.between.page import PAGE, write_page
+
+    require_writable(folder / PAGE, "copy the folder to a place that you may write")
+    click.echo(f"page: {write_page(folder)}")
 
 
 def _regimes(paths: list[Path], as_json: bool) -> None:

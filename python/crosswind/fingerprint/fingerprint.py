@@ -132,7 +132,7 @@ class Fingerprint:
 
     def delay_quantiles_ns(self) -> dict[str, float]:
         """Return quantiles of the one-way delay by their names; empty where it was not measured."""
-        return _quantiles([] if self.delay_ns is None else self.delay_ns.tolist())
+        return quantiles_of([] if self.delay_ns is None else self.delay_ns.tolist())
 
     def document(self) -> FingerprintDocument:
         """Return the document, with what was measured."""
@@ -258,7 +258,9 @@ def measure(
 def delay_part(delay_ns: NDArray[np.int64], lost: int) -> DelayPart:
     """Return what a document records of the one-way delay."""
     each_ns = delay_ns.tolist()
-    return DelayPart(packets=len(each_ns) + lost, lost=lost, one_way_ns=_quantiles(each_ns), each_ns=each_ns)
+    return DelayPart(
+        packets=len(each_ns) + lost, lost=lost, one_way_ns=quantiles_of(each_ns), each_ns=each_ns
+    )
 
 
 def bucket_part(offered_bps: float, bucket: TokenBucket) -> TokenBucketPart:
@@ -276,10 +278,11 @@ def _round_trips(asked: Messages) -> RoundTripsPart:
     return RoundTripsPart(
         messages=len(asked.round_trip_ns) + asked.failed,
         failed=asked.failed,
-        ns=_quantiles(asked.round_trip_ns),
+        ns=quantiles_of(asked.round_trip_ns),
         each_ns=list(asked.thinned()),
     )
 
 
-def _quantiles(values: Sequence[float]) -> dict[str, float]:
+def quantiles_of(values: Sequence[float]) -> dict[str, float]:
+    """Return the quantiles that a document records, by their names; empty without values."""
     return {f"p{100 * share:g}": quantile(values, share) for share in _QUANTILES if len(values)}

@@ -16,12 +16,14 @@ class DelayPart(FingerprintPart):
 
     Attributes:
         each_ns: in the order of arrival; empty where the two ends have no common clock.
+        bound_ns: none of them is wrong by more, where two clocks were compared; None on one clock.
     """
 
     packets: int
     lost: int
     one_way_ns: Quantiles = Field(default_factory=dict)
     each_ns: Samples = Field(default_factory=list)
+    bound_ns: int | None = None
 
 
 class RoundTripsPart(FingerprintPart):

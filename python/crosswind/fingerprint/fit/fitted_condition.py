@@ -60,7 +60,7 @@ def condition_from(
         if floor is not None:
             delays = replace(delays, delay_ns=floor.taken_off(delays.delay_ns))
             seen = f"{seen}, less {floor}"
-        return _made(source, name, seen, _delay_models(delays), model, [])
+        return _made(source, name, seen, delay_models(delays), model, [])
     if floor is not None:
         raise CrosswindError(
             f"--floor: {source} has rates, and only delays have a floor; leave the option out"
@@ -80,7 +80,8 @@ def _rate_models(trace: TrafficTrace, refill_bps: int | None) -> Models:
     }
 
 
-def _delay_models(trace: DelayTrace) -> Models:
+def delay_models(trace: DelayTrace) -> Models:
+    """Return the models of delays, the simplest first."""
     return {
         "constant": lambda: constant_delay(trace),
         "normal": lambda: normal_delay(trace),
@@ -88,12 +89,20 @@ def _delay_models(trace: DelayTrace) -> Models:
     }
 
 
-def _made(source: str, name: str, seen: str, models: Models, model: str | None, notes: list[str]) -> Made:
+def require_model(models: Models, model: str | None) -> None:
+    """Refuse the name of a model that there is not.
+
+    Raises: CrosswindError: it has a similar one, or all.
+    """
     if model is not None and model not in models:
         raise CrosswindError(
             f"--as {model}: {did_you_mean(model, list(models)) or 'no such model'}; the models of this file "
             f"are {', '.join(models)}"
         )
+
+
+def _made(source: str, name: str, seen: str, models: Models, model: str | None, notes: list[str]) -> Made:
+    require_model(models, model)
     choice: ChosenModel = choose(source, models, model)
     others = [f"{other}: {words}" for other, words in choice.others.items()]
     return Made(condition_text(name, source.split("/")[-1], seen, choice), [*notes, *others])

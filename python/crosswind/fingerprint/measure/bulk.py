@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import accumulate, zip_longest
+from typing import Literal
 
 import numpy as np
 
@@ -46,7 +47,7 @@ class Bulk:
             it.
     """
 
-    tool: Tool
+    tool: Tool | Literal["agent"]
     goodput_bps: float
     each_bps: list[float]
     jain: float

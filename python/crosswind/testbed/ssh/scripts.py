@@ -4,7 +4,7 @@ Each is one line without single quotes, which every login shell hands on to `sh`
 print before it does so; the lines that count begin with `crosswind-agent`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from crosswind.testbed.ssh.programs import AgentProgram
 
@@ -15,15 +15,19 @@ ABSENT = b"crosswind-agent is absent on "
 COPIED = b"crosswind-agent is copied"
 
 
-def start_script(programs: Mapping[str, AgentProgram]) -> str:
+def start_script(programs: Mapping[str, AgentProgram], arguments: Sequence[str] = ()) -> str:
     """Return a command that runs the agent for its machine's CPU, after a line that says so.
 
     Where there is none, it prints ABSENT with `uname -s` and `uname -m`, and ends.
+
+    Args:
+        arguments: of the agent: plain words.
     """
+    words = " ".join(['"$p"', *arguments])
     cases = " ".join(f"{processor}) s={program.sha256};;" for processor, program in programs.items())
     return _in_sh(
         f's=none; case "$(uname -m)" in {cases} esac; p="{_FOLDER}/$s/crosswind-agent"; '
-        f'if [ -x "$p" ]; then echo "{STARTS.decode()}"; exec "$p"; fi; '
+        f'if [ -x "$p" ]; then echo "{STARTS.decode()}"; exec {words}; fi; '
         f'echo "{ABSENT.decode()}$(uname -s) $(uname -m)"'
     )
 

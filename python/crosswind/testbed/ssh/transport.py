@@ -48,10 +48,12 @@ class SshTransport:
     Attributes:
         host: as ssh knows it: a name in `~/.ssh/config`, or in the name service.
         options: words for ssh in front of it, where an inventory has other ones than `~/.ssh/config`.
+        arguments: of the agent.
     """
 
     host: str
     options: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
     lease_s: int = LEASE_S
     is_here: bool = False
 
@@ -60,9 +62,9 @@ class SshTransport:
         return f"agent on {self.host}"
 
     @classmethod
-    def of(cls, machine: ResolvedMachine) -> Self:
+    def of(cls, machine: ResolvedMachine, arguments: tuple[str, ...] = ()) -> Self:
         """Return the way to a machine of an experiment."""
-        return cls(machine.name, machine.ssh_options)
+        return cls(machine.name, machine.ssh_options, arguments)
 
     def start(self) -> subprocess.Popen[bytes]:
         programs = agent_programs()
@@ -150,7 +152,7 @@ class SshTransport:
 
     def _try_to_start(self, programs: dict[str, AgentProgram]) -> tuple[subprocess.Popen[bytes], bytes]:
         """Return ssh, and the line with which the other machine's script says what it does."""
-        child = self._open(scripts.start_script(programs))
+        child = self._open(scripts.start_script(programs, self.arguments))
         timer = threading.Timer(_START_S, child.kill)
         timer.start()
         try:
