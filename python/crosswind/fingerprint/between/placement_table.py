@@ -11,6 +11,7 @@ from rich.table import Table
 from crosswind.analysis.osmef.placement import MachineLabels, PlacementFigure, PlacementRow, by_placement
 from crosswind.fingerprint.between.document import BetweenDocument, PairFigures
 from crosswind.stats import Interval, RatioInterval
+from crosswind.text.console import widen
 from crosswind.text.quantities import rate_text, time_text
 from crosswind.text.units import number, times
 
@@ -41,6 +42,7 @@ def print_placements(document: BetweenDocument, console: Console) -> None:
     rows = placement_rows(document)
     if not rows:
         return
+    widen(console)
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     shown.add_column("placement", no_wrap=True)
     for head in ("pairs", *FIGURES):
