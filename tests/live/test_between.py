@@ -57,7 +57,7 @@ def underlay() -> dict[str, object]:
         for source in every
     }
     return {
-        "zones": {"delay": delays, "rate": f"{RATE_MBPS}Mbit/s", "buffer": "256KiB"},
+        "zones": {"delay": delays, "rate": f"{RATE_MBPS}Mbit/s", "buffer": "1MiB"},
         "nodes": {name: f"at-{name}" for name in every},
         "wait": "sleep",
     }
