@@ -19,6 +19,7 @@ import machines as rigs
 import pytest
 from machines import Rig
 
+import crosswind
 from crosswind.analysis.network.document import read_fingerprint
 from crosswind.fingerprint.between.document import PairFigures, read_between
 from crosswind.fingerprint.between.meeting import Meeting
@@ -149,11 +150,25 @@ def test_two_ends_on_one_clock_agree_with_it() -> None:
             near.request("receive", Reply, {"connections": 1, "warm_up_ns": 0, "window_ns": 1, "part_ns": 1})
 
 
-def test_delays_rates_and_losses_of_all_pairs_agree_with_the_truth(rig: Rig, tmp_path: Path) -> None:
-    out = tmp_path / "between"
-    running = command(rig, "fingerprint", "--testbed", testbed(tmp_path), "--out", out)
-    printed, complaints = running.communicate(timeout=120)
-    assert running.returncode == 0, complaints
+@pytest.fixture(scope="module")
+def measured(rig: Rig) -> Iterator[tuple[Path, str]]:
+    """Measure once; return the folder, and what was printed."""
+    with tempfile.TemporaryDirectory(prefix="crosswind-measured-", dir="/var/tmp") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        out = folder / "between"
+        running = command(rig, "fingerprint", "--testbed", testbed(folder), "--out", out)
+        printed, complaints = running.communicate(timeout=180)
+        assert running.returncode == 0, complaints
+        for machine in rig.machines:
+            machine.await_no_process(UNDONE_S)
+        yield out, printed
+
+
+@pytest.mark.long
+def test_delays_rates_and_losses_of_all_pairs_agree_with_the_truth(measured: tuple[Path, str]) -> None:
+    out, printed = measured
+    print(printed)
     found = read_between(out)
     assert (found.rounds, found.left_out) == (3, [])
     assert {(pair.source, pair.target) for pair in found.pairs} == set(TRUE_MS)
@@ -161,20 +176,58 @@ def test_delays_rates_and_losses_of_all_pairs_agree_with_the_truth(rig: Rig, tmp
         check_pair(pair)
         assert pair.loss is not None
         assert pair.loss < 0.02
-        assert pair.goodput_bps == pytest.approx(RATE_MBPS * 1e6 * PAYLOAD_SHARE, rel=0.15), pair
-        assert pair.wire_bps == pytest.approx(RATE_MBPS * 1e6, rel=0.15)
+        assert pair.goodput_bps == pytest.approx(RATE_MBPS * 1e6 * PAYLOAD_SHARE, rel=0.2), pair
+        assert pair.wire_bps == pytest.approx(RATE_MBPS * 1e6, rel=0.2)
     assert "6 of 6 ordered pairs measured in 3 rounds" in printed
-    assert "±" in printed
+    assert "\u00b1" in printed
     one = read_fingerprint(out / "pairs/m0-to-m1.json")
     assert one.delay is not None
     assert len(one.delay.each_ns) + one.delay.lost == 400
-    check_topology(out)
+
+
+@pytest.mark.long
+def test_nothing_is_left_on_a_machine_and_nothing_but_sshd_listens(
+    rig: Rig, measured: tuple[Path, str]
+) -> None:
     for machine in rig.machines:
-        machine.await_no_process(UNDONE_S)
-        # Nothing but sshd listens, and nothing is left of the sockets.
         listening = machine.run("cat", "/proc/net/tcp").splitlines()[1:]
         assert [line.split()[1].split(":")[1] for line in listening if line.split()[3] == "0A"] == ["0016"]
         assert len(machine.run("cat", "/proc/net/udp").splitlines()) == 1
+
+
+@pytest.mark.long
+def test_an_experiment_runs_on_what_was_measured(measured: tuple[Path, str]) -> None:
+    out, _ = measured
+    check_topology(out)
+    folder = out.parent
+    (folder / "experiment.yaml").write_text(
+        "name: on-what-was-measured\n"
+        "topology:\n"
+        "  zones:\n"
+        "    delay: {matrix: between/delay.csv, unit: us, value: one-way}\n"
+        "    jitter: {matrix: between/jitter.csv, unit: us}\n"
+        "    loss: {matrix: between/loss.csv, unit: '%'}\n"
+        "    rate: {matrix: between/rate.csv, unit: Mbit/s}\n"
+        "  nodes: {server: m0, client: m2}\n"
+        "conditions: [none]\n"
+        "application: {rpc: {size: small, connections: 1, duration: 2s, warm_up: 500ms}}\n"
+        "trials: {repeat: 1}\n"
+    )
+    start = [sys.executable, "-c", "from crosswind.cli import main; main()"]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    for words in (["validate", "experiment.yaml"], ["run", "experiment.yaml"]):
+        done = subprocess.run(
+            [*start, *words], cwd=folder, env=env, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    ((latency_ns,),) = (
+        crosswind.load(folder / "results" / "on-what-was-measured")
+        .metrics.filter("metric = 'latency' AND statistic = 'p50'")
+        .project("value")
+        .fetchall()
+    )
+    # 9 ms there and 3 ms back, however they are divided.
+    assert 12 * MS * 0.98 <= latency_ns <= 12 * MS + 3 * ADDED_NS
 
 
 def check_topology(out: Path) -> None:
@@ -190,6 +243,7 @@ def check_topology(out: Path) -> None:
     assert set(cells) == set(permutations(NAMES, 2))
 
 
+@pytest.mark.long
 def test_a_machine_that_fails_in_the_middle_loses_its_pairs_alone(rig: Rig, tmp_path: Path) -> None:
     out, gone = tmp_path / "between", rig.machines[2]
     running = command(rig, "fingerprint", "--testbed", testbed(tmp_path), "--out", out)
