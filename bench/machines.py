@@ -74,6 +74,17 @@ EXPERIMENTS = {
         ),
         (("latency.read", "p50"), ("latency.update", "p50"), ("throughput", "mean")),
     ),
+    "rpc": Compared(
+        "icpe23-rpc",
+        (UPLINK, ("client: h3}\n", "client: h3}\n  wait: sleep\n")),
+        (
+            "icpe23/no-interference",
+            "icpe23/interference",
+            "icpe23/priority-queue-on-switch",
+            "icpe23/token-bucket-on-host",
+        ),
+        (("latency", "p50"), ("throughput", "mean")),
+    ),
     "hpcc": Compared(
         "icpe23-hpcc",
         (
