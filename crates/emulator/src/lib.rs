@@ -87,6 +87,7 @@ use forwarder::Forwarder;
 use lead::Lead;
 use machine::ThisMachine;
 use port::Veth;
+use series::STEP_NS;
 use threads::{Fault, Threads};
 use warmth::Warmth;
 pub use watch::StepReport;
@@ -134,7 +135,14 @@ pub struct Emulator {
     wait_mode: &'static str,
     /// One for each domain while a reader watches.
     watches: Vec<Watch>,
+    /// Begin of the latest step that was reported.
+    reported_ns: u64,
 }
+
+/// A packet thread closes a step within this time after its end, unless it has no CPU.
+const CLOSED_WITHIN_NS: u64 = 5_000_000;
+/// Where a step is not closed by then, it is looked for again after this time.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 impl Emulator {
     /// Starts forwarding between ports, which are given in the order of the fabric's nodes, or of those [`nodes_here`].
@@ -233,6 +241,7 @@ impl Emulator {
             part: machine,
             wait_mode: if spin { "spin" } else { "sleep" },
             watches: Vec::new(),
+            reported_ns: 0,
         })
     }
 
@@ -309,7 +318,15 @@ impl Emulator {
         let owns = |domain: usize, element: &ElementAt| {
             domains.as_ref().is_none_or(|it| it.of_element(element) == part.unwrap_or(domain))
         };
-        watches.iter_mut().flat_map(|watch| watch.reports(&owns)).collect()
+        let reports: Vec<_> = watches.iter_mut().flat_map(|watch| watch.reports(owns)).collect();
+        self.reported_ns = reports.iter().map(|report| report.at_ns).fold(self.reported_ns, u64::max);
+        reports
+    }
+
+    /// When to look for the next step, from now on. No packet thread wakes the caller for it: that would cost it time.
+    pub fn next_report_in(&self) -> Duration {
+        let closed_ns = self.reported_ns + 2 * STEP_NS + CLOSED_WITHIN_NS;
+        Duration::from_nanos(closed_ns.saturating_sub(MachineClock.monotonic_ns())).max(LOOK_AGAIN)
     }
 
     /// Ends the threads and closes the ports; returns the final state of the files.

@@ -56,9 +56,6 @@ pub fn serve() -> ExitCode {
     }
 }
 
-/// The packet thread closes ten steps a second. Nobody wakes this thread for them: that would cost the packet thread time.
-const REPORTS_EVERY: Duration = Duration::from_millis(50);
-
 struct Session {
     /// Whether this machine allows the agent to work at all; if not, every request is answered with the reason.
     isolated: Result<(), Failure>,
@@ -283,16 +280,20 @@ impl Session {
 
     fn watch(&mut self) -> Result<Value, Failure> {
         self.emulator("watch")?.watch().map_err(Failure::invalid)?;
-        self.reports_at = Some(Instant::now() + REPORTS_EVERY);
+        self.look_for_steps();
         Ok(json!({}))
     }
 
     fn report_steps(&mut self) {
-        self.reports_at = self.emulator.is_some().then(|| Instant::now() + REPORTS_EVERY);
         for report in self.emulator.as_mut().map(Emulator::reports).unwrap_or_default() {
             let written = self.writer.step(&report);
             self.note_write(written);
         }
+        self.look_for_steps();
+    }
+
+    fn look_for_steps(&mut self) {
+        self.reports_at = self.emulator.as_ref().map(|emulator| Instant::now() + emulator.next_report_in());
     }
 
     fn report_fault(&mut self, message: &str) {

@@ -97,7 +97,8 @@ export class Charts {
   #chart(measure, readers, own) {
     const figure = document.createElement("figure");
     const caption = document.createElement("figcaption");
-    const value = Object.assign(document.createElement("span"), { className: "value" });
+    const value = Object.assign(document.createElement("span"), { className: "value", hidden: readers.length > VALUES_MAX });
+    value.append(...readers.map((_, number) => this.#value(readers.length > 1 && (own ?? this.colour(number)))));
     caption.append(measure.title, value);
     figure.append(caption);
     this.root.insertBefore(figure, this.root.lastElementChild);
@@ -125,6 +126,18 @@ export class Charts {
     const instant = Object.assign(document.createElement("div"), { className: "instant", hidden: true });
     plot.over.append(instant);
     return { figure, plot, readers, measure, value, instant, known: new WeakMap(), found: [] };
+  }
+
+  /** The latest value of a line, after a dot of its colour where there are several. */
+  #value(colour) {
+    const found = document.createElement("span");
+    if (colour) {
+      const dot = document.createElement("i");
+      dot.style.setProperty("--line-colour", `var(${colour})`);
+      found.append(dot);
+    }
+    found.append("");
+    return found;
   }
 
   #width(figure) {
@@ -186,8 +199,10 @@ export class Charts {
   }
 
   #say({ found, measure, value }, number) {
-    const values = found.map((each) => each[number]).filter((each) => each !== undefined && each !== null);
-    value.textContent = values.length > VALUES_MAX ? "" : values.map((each) => measure.show(each)).join("  ·  ");
+    [...value.children].forEach((each, line) => {
+      const now = found[line][number] ?? null;
+      each.lastChild.data = now === null ? "–" : measure.show(now);
+    });
   }
 
   /** Marks an instant, and shows the values of its step. */
