@@ -21,6 +21,16 @@ needs_chromium = pytest.mark.skipif(
 QUIET = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
          "--disable-background-networking", "--disable-component-update", "--hide-scrollbars",
          "--remote-debugging-pipe"]  # fmt: skip
+# Where a range input is, and its scale.
+_RANGE = """(() => {{
+  const found = document.getElementById('{}');
+  found.scrollIntoView({{block: 'nearest'}});
+  const {{left, top, width, height}} = found.getBoundingClientRect();
+  return [left, top + height / 2, width, +found.min, +found.max, +found.value];
+}})()"""
+# Of the thumb in Chromium, whose middle the mouse moves.
+_THUMB_PX = 16
+_DRAG_MOVES = 8
 
 
 class Chromium:
@@ -110,16 +120,45 @@ class Chromium:
             assert time.monotonic() < deadline, f"never true: {script}"
             time.sleep(0.05)
 
+    def slide(self, name: str, position: int) -> int:
+        """Drag a slider with the mouse; return when the mouse reached the position, in ns of CLOCK_MONOTONIC.
+
+        Args:
+            name: its id.
+            position: on its scale; a step may have less than a pixel, so it ends near it.
+        """
+        left, y, width, least, most, now = self.value(_RANGE.format(name))
+
+        def x(at: float) -> float:
+            share = (at - least) / (most - least)
+            return float(left + _THUMB_PX / 2 + share * (width - _THUMB_PX))
+
+        self._mouse("mouseMoved", x(now), y)
+        self._mouse("mousePressed", x(now), y)
+        for move in range(1, _DRAG_MOVES + 1):
+            there_ns = time.monotonic_ns()
+            self._mouse("mouseMoved", x(now + (position - now) * move / _DRAG_MOVES), y, buttons=1)
+        self._mouse("mouseReleased", x(position), y)
+        return there_ns
+
     def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
         """Press the mouse at `start`, and release it at `end`."""
-        for kind, (x, y), buttons in (
-            ("mouseMoved", start, 0), ("mousePressed", start, 1), ("mouseMoved", end, 1),
-            ("mouseReleased", end, 0),
-        ):  # fmt: skip
-            button = "none" if kind == "mouseMoved" and not buttons else "left"
-            self._call(
-                "Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, buttons=buttons, clickCount=1
-            )
+        self._mouse("mouseMoved", *start)
+        self._mouse("mousePressed", *start)
+        self._mouse("mouseMoved", *end, buttons=1)
+        self._mouse("mouseReleased", *end)
+
+    def _mouse(self, kind: str, x: float, y: float, buttons: int = 0) -> None:
+        is_pressed = buttons or kind != "mouseMoved"
+        self._call(
+            "Input.dispatchMouseEvent",
+            type=kind,
+            x=x,
+            y=y,
+            button="left" if is_pressed else "none",
+            buttons=int(kind == "mousePressed") or buttons,
+            clickCount=1,
+        )
 
     def picture(self, file: Path, whole: bool = False) -> None:
         """Write what the window shows, or the whole page, as PNG."""

@@ -99,7 +99,7 @@ class Live:
     def start(
         self, *arguments: str, prefix: tuple[str, ...] = (), **options: object
     ) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        process: subprocess.Popen[str] = subprocess.Popen(
             [*prefix, *self.command, *arguments],
             cwd=self.folder,
             env=self.env,
@@ -108,6 +108,7 @@ class Live:
             stderr=subprocess.STDOUT,
             **options,  # type: ignore[call-overload]
         )
+        return process
 
     @contextmanager
     def up(self, network: str, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
@@ -170,7 +171,7 @@ class Live:
     def _stalled(self) -> str | None:
         """Return why the latest run's trials are void, where each of these reasons is a stall."""
         (trials,) = self.results.glob("*/latest/trials.parquet")
-        rows = duckdb.sql(f"SELECT status, fidelity, fidelity_reason FROM '{trials}'").fetchall()
+        rows = duckdb.execute(f"SELECT status, fidelity, fidelity_reason FROM '{trials}'").fetchall()
         if any(status == "failed" for status, _, _ in rows):
             return None
         reasons = [reason for _, fidelity, reason in rows if fidelity == "void"]

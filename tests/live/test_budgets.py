@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import duckdb
 import pytest
 
 from crosswind.analysis.cautions.of_run import cautions
@@ -49,5 +50,9 @@ def test_trials_find_what_the_last_one_left_and_a_rest_brings_it_back(
         assert levels[2] < levels[1] < 60, "starting a trial takes less than the 16 s that would refill it"
         assert "the credit bucket client/host.egress/0:credit held 60 Mbit when the first trial" in said
         assert "Interval refused under bucket" in titles
+    trial = sorted((live.run_folder / "monitors").glob("*.credit.parquet"))[0]
+    rows = duckdb.sql(f"SELECT element, left_bits FROM '{trial}' ORDER BY at_ns").fetchall()
+    assert {element for element, _ in rows} == {"client/host.egress/0:credit"}
+    assert min(bits for _, bits in rows) <= 8 * summary.conditions[0].buckets[0].left_bytes[0] + 1e6 < 60e6
     kept = json.loads((live.run_folder / "budgets.json").read_text())
     assert set(kept["bucket"]) == {"client/host.egress/0:credit"}

@@ -2,161 +2,41 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import math
-import statistics
-import subprocess
-import sys
-import threading
-import time
+import re
+import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 import pytest
 from axe import AXE, findings
 from chromium import Chromium, needs_chromium
-
-from crosswind.stats import Interval, PerTrial, quantile_interval
+from consoles import CHOOSE_FAR, console, opened_console, url_of
 
 if TYPE_CHECKING:
     from conftest import Live
 
-NETWORK = """
-topology:
-  hosts: 2
-  uplink: {rate: 100Mbit/s, delay: 0us, buffer: 64KiB}
-  nodes: {a: h0, b: h1}
-condition:
-  far: {link: [{delay: {time: 5ms}}]}
-"""
-# One end answers packets; the other prints when it sent each, and how long its round trip took, in ns.
-ECHO = """
-import socket, sys, threading, time
-ends = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-if sys.argv[1] == "answer":
-    ends.bind(("", 7))
-    print("answers", flush=True)
-    while True:
-        ends.sendto(*ends.recvfrom(64))
-def read():
-    while True:
-        sent_ns = int(ends.recv(64))
-        print(sent_ns, time.monotonic_ns() - sent_ns, flush=True)
-ends.connect(("b", 7))
-threading.Thread(target=read, daemon=True).start()
-while True:
-    ends.send(str(time.monotonic_ns()).encode())
-    time.sleep(0.005)
-"""
-# One end takes bytes and prints their rate; the other sends for five seconds.
-BULK = """
-import socket, sys, time
-if sys.argv[1] == "take":
-    listener = socket.create_server(("", 4000))
-    print("takes", flush=True)
-    connection, began, taken = listener.accept()[0], time.monotonic(), 0
-    while piece := connection.recv(1 << 18):
-        taken += len(piece)
-    print(taken * 8 / (time.monotonic() - began), flush=True)
-    sys.exit()
-connection, until = socket.create_connection(("b", 4000)), time.monotonic() + 5
-while time.monotonic() < until:
-    connection.sendall(bytes(1 << 16))
-"""
-BLOCKS = 6
 MOVE = """(() => {{
   const found = document.getElementById('{}');
   found.value = {};
   found.dispatchEvent(new Event('input'));
 }})()"""
+# The values beside the titles of the two charts of an application.
+OPERATIONS = """[...document.querySelectorAll('#charts figcaption .value')].slice(0, 2)
+  .map((value) => [...value.children].map((each) => each.textContent).join(', '))"""
+LATENCIES = re.compile(r"(\S+ (µs|ms)(, )?){3}")
 SAVED = """fetch('/api/saved', {headers: {Authorization: `Bearer ${location.hash.slice(1)}`}})
   .then((answer) => answer.text())"""
-CHOOSE_FAR = """[...document.querySelectorAll('#conditions button')]
-  .find((button) => button.textContent === 'far').click()"""
 LABELS = """JSON.stringify([...document.querySelectorAll('#sliders input')]
   .map((input) => [input.labels[0].textContent, input.getAttribute('aria-valuetext')]))"""
 
 
-def url_of(said: list[str]) -> str:
-    """Return the address of the console that a verb has printed."""
-    (url,) = [line.split()[1] for line in said if line.startswith("console: ")]
-    return url
-
-
-@contextmanager
-def console(live: Live) -> Iterator[str]:
-    """Bring the network up, and give the address of its console."""
-    (live.folder / "echo.py").write_text(ECHO)
-    with live.up(NETWORK, "--console") as (_, said):
-        yield url_of(said)
-
-
 @pytest.fixture
 def opened(live: Live) -> Iterator[tuple[Live, str, Chromium]]:
-    with console(live) as url, Chromium(live.folder / "profile") as page:
-        page.open(url)
-        page.await_true("document.getElementById('state').textContent === 'live'")
-        page.await_true("document.getElementById('active').textContent === 'far'")
+    with opened_console(live) as (url, page):
         yield live, url, page
-
-
-def moved_ns(
-    live: Live, page: Chromium, positions: list[int]
-) -> list[tuple[int, int, list[tuple[int, int]]]]:
-    """Move the delay slider; return for each move its instant, the delay, and the pings around it."""
-    answers = live.start("exec", "b", "--", sys.executable, "echo.py", "answer")
-    assert answers.stdout is not None
-    assert answers.stdout.readline() == "answers\n"
-    with (live.folder / "pings").open("w") as pings:
-        asks = subprocess.Popen(
-            [*live.command, "exec", "a", "--", sys.executable, "echo.py", "ask"],
-            cwd=live.folder, env=live.env, stdout=pings,
-        )  # fmt: skip
-        try:
-            while (live.folder / "pings").stat().st_size == 0:
-                time.sleep(0.05)
-            moves = []
-            for position in positions:
-                at_ns = time.monotonic_ns()
-                page.value(MOVE.format("delay_us", position))
-                time.sleep(1.0)
-                value = "document.querySelector('#sliders output').textContent"
-                moves.append((at_ns, ns_of(page.value(value))))
-        finally:
-            asks.terminate()
-            asks.wait()
-    answers.terminate()
-    answers.communicate()
-    lines = (live.folder / "pings").read_text().splitlines()[:-1]
-    found = [(int(sent), int(trip)) for sent, trip in (line.split() for line in lines)]
-    return [(at_ns, delay_ns, found) for at_ns, delay_ns in moves]
-
-
-def ns_of(text: str) -> int:
-    number, unit = text.split()
-    return round(float(number) * {"µs": 1e3, "ms": 1e6}[unit])
-
-
-@needs_chromium
-def test_a_move_of_the_slider_is_felt_by_a_ping_within_200_ms(
-    opened: tuple[Live, str, Chromium],
-) -> None:
-    live, _, page = opened
-    # About 20 ms and 60 ms, again and again: a round trip has four wires, each with the delay.
-    moves = moved_ns(live, page, [117, 141, 117, 141, 117])
-    after_ms = []
-    for at_ns, delay_ns, pings in moves:
-        assert 15e6 < delay_ns < 80e6
-        felt = range(4 * delay_ns, 4 * delay_ns + 30_000_000)
-        changed = [sent_ns for sent_ns, trip_ns in pings if sent_ns >= at_ns and trip_ns in felt]
-        after_ms.append((changed[0] - at_ns) / 1e6 if changed else math.inf)
-    # The middle one of five: a busy machine may hold one of them up.
-    assert statistics.median(after_ms) < 200, after_ms
-    print("felt after", [round(each) for each in after_ms], "ms")
 
 
 @needs_chromium
@@ -247,6 +127,9 @@ def test_a_run_is_shown_while_it_runs_and_again_when_it_has_ended(
         # The network of a trial, while it runs.
         page.await_true("document.getElementById('active').textContent === 'slow'", timeout_s=60)
         page.await_true("document.querySelectorAll('#picture .in-use').length > 0", timeout_s=60)
+        # What the application does, while it does it: operations of all kinds, and three latencies.
+        page.await_true(f"/^[1-9].*s, 0$/.test(({OPERATIONS})[0])", timeout_s=60)
+        assert LATENCIES.fullmatch(page.value(f"({OPERATIONS})[1]"))
         page.await_true("document.getElementById('now').textContent === 'The run has ended.'", timeout_s=120)
         assert page.value("document.getElementById('blocks').textContent") == "3 of 3 blocks"
         assert page.value("document.querySelectorAll('#ended li').length") >= 6
@@ -260,6 +143,10 @@ def test_a_run_is_shown_while_it_runs_and_again_when_it_has_ended(
         page.await_true("document.querySelectorAll('#trials button').length >= 6")
         page.await_true("document.querySelectorAll('#charts canvas').length >= 8")
         page.value(MOVE.format("time", 5))
+        # The same charts as live.
+        throughput, latencies = page.value(OPERATIONS)
+        assert re.fullmatch(r"[1-9]\S*/s, 0", throughput)
+        assert LATENCIES.fullmatch(latencies)
         assert page.value("document.getElementById('clock').textContent").startswith("0.5 s of ")
         # A trial of this experiment sends all the time, in both directions.
         assert page.value("document.querySelectorAll('#picture .in-use').length") > 0
@@ -269,102 +156,38 @@ def test_a_run_is_shown_while_it_runs_and_again_when_it_has_ended(
         assert page.errors == []
 
 
-@needs_chromium
-def test_what_the_page_needs_costs_the_packet_thread_at_most_a_hundredth_of_a_core(
-    opened: tuple[Live, str, Chromium],
-) -> None:
-    live, _, page = opened
-    page.value(f"{CHOOSE_FAR}")
-    answers = live.start("exec", "b", "--", sys.executable, "echo.py", "answer")
-    asks = live.start("exec", "a", "--", sys.executable, "echo.py", "ask")
-    try:
-        page.await_true("document.querySelectorAll('#picture .in-use').length > 0")
-        time.sleep(5)
-        spent = page.value("document.getElementById('spent').textContent")
-    finally:
-        for process in (asks, answers):
-            process.terminate()
-            process.communicate()
-    assert spent.endswith(" of a core")
-    share = float(spent.removeprefix("less than ").split()[0]) / 100
-    assert share <= 0.01, spent
-
-
-def watch(how: str, url: str, page: Chromium) -> None:
-    """Watch a network until it ends: with a page, or with a client that reads the same and draws nothing."""
-    if how == "page":
-        page.open(url)
-        page.await_true("document.getElementById('state').textContent === 'live'")
-        return
+def streamed(url: str) -> list[dict[str, Any]]:
+    """Return every event that the page of a run gets, up to its end."""
     address, _, token = url.partition("#")
     request = Request(f"{address}api/stream", headers={"Authorization": f"Bearer {token}"})
-
-    def read() -> None:
-        with contextlib.suppress(OSError), urlopen(request) as stream:
-            stream.read()
-
-    threading.Thread(target=read, daemon=True).start()
+    with urlopen(request) as stream:
+        return [json.loads(line) for line in stream]
 
 
-def measured(live: Live, how: str, page: Chromium) -> dict[str, float]:
-    """Bring the network up; return the throughput of a bulk transfer, and how long pings took."""
-    for name, script in (("echo.py", ECHO), ("bulk.py", BULK)):
-        (live.folder / name).write_text(script)
-    with live.up(NETWORK, *([] if how == "closed" else ["--console"])) as (_, said):
-        if how != "closed":
-            watch(how, url_of(said), page)
-        answers = live.start("exec", "b", "--", sys.executable, "echo.py", "answer")
-        assert answers.stdout is not None
-        assert answers.stdout.readline() == "answers\n"
-        with (live.folder / "pings").open("w") as pings:
-            asks = subprocess.Popen(
-                [*live.command, "exec", "a", "--", sys.executable, "echo.py", "ask"],
-                cwd=live.folder, env=live.env, stdout=pings,
-            )  # fmt: skip
-            time.sleep(5)
-            asks.terminate()
-            asks.wait()
-        answers.terminate()
-        answers.communicate()
-        # Without the delay, so that the link alone decides how fast the transfer is.
-        assert live.run("set", "none")[0] == 0
-        takes = live.start("exec", "b", "--", sys.executable, "bulk.py", "take")
-        assert takes.stdout is not None
-        assert takes.stdout.readline() == "takes\n"
-        status, said_of_sender = live.run("exec", "a", "--", sys.executable, "bulk.py", "send")
-        assert status == 0, said_of_sender
-        bps = float(takes.stdout.readline())
-        takes.communicate(timeout=20)
-    lines = (live.folder / "pings").read_text().splitlines()[:-1]
-    trips_ns = [int(line.split()[1]) for line in lines]
-    return {"bps": bps, "p50": statistics.median(trips_ns), "p99": statistics.quantiles(trips_ns, n=100)[-1]}
+def check_shown(events: list[dict[str, Any]], application: str) -> None:
+    """Check that a run is shown with its trials, their network and their application."""
+    kinds = {event["event"] for event in events}
+    assert {"run-begun", "trial-begun", "step", "trial-ended", "so-far", "run-ended"} <= kinds
+    (of,) = {event["application"] for event in events if event["event"] == "operations"}
+    assert of == application
+    assert sum(event["ended"] for event in events if event["event"] == "operations") > 0
 
 
-@needs_chromium
+def test_a_run_that_goes_on_is_shown(live: Live, experiment: Callable[..., str]) -> None:
+    process = live.start("run", experiment(repeat=2))
+    live.await_step("prepared")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    with live.serving("console: ", "resume", str(live.run_folder), "--console") as (_, said):
+        events = streamed(url_of(said))
+    check_shown(events, "rpc")
+    assert events[-1]["exit"] == 0
+
+
 @pytest.mark.long
-def test_an_open_console_does_not_change_what_it_shows_and_a_browser_takes_little(live: Live) -> None:
-    found: dict[str, list[dict[str, float]]] = {"closed": [], "client": [], "page": []}
-    with Chromium(live.folder / "profile") as page:
-        for block in range(BLOCKS):
-            # Each comes first as often as the others. A page whose network has ended draws nothing.
-            ways = [*found]
-            for how in ways[block % 3 :] + ways[: block % 3]:
-                found[how].append(measured(live, how, page))
-    for figure in ("bps", "p50", "p99"):
-        intervals = {
-            how: quantile_interval(PerTrial.of({f"{n}": each[figure] for n, each in enumerate(all_of)}), 0.5)
-            for how, all_of in found.items()
-        }
-        print(figure, intervals)
-        closed = intervals["closed"]
-        assert isinstance(closed, Interval)
-        client, page_open = intervals["client"], intervals["page"]
-        assert isinstance(client, Interval)
-        assert isinstance(page_open, Interval)
-        assert max(closed.low, client.low) <= min(closed.high, client.high), figure
-        # A browser on the same two cores takes time from sender and receiver.
-        apart = max(closed.low, page_open.low) / min(closed.high, page_open.high)
-        assert apart < 1.05, figure
+def test_the_demo_is_shown(live: Live) -> None:
+    with live.serving("console: ", "demo", "--app", "rpc", "--console") as (_, said):
+        check_shown(streamed(url_of(said)), "rpc")
 
 
 @needs_chromium
