@@ -1,4 +1,5 @@
-//! Addresses of nodes: position `i` in the fabric has 10.77.0.0/16 + i + 1 and 02:77:00:00 followed by i + 1.
+//! Addresses of nodes: position `i` in the fabric has 10.77.0.0/16 + i + 1 and 02:77:00:00 followed by i + 1. In an
+//! overlay it has 10.78.0.0/16 + i + 1 and 02:78:00:00 followed by i + 1 as well.
 //!
 //! Both follow from the position alone, so every node knows the addresses of all others without an exchange.
 
@@ -27,6 +28,21 @@ pub fn mac(position: u16) -> [u8; 6] {
     [0x02, 0x77, 0, 0, high, low]
 }
 
+/// The network of the overlay, where nodes have one.
+pub const OVERLAY: Ipv4Addr = Ipv4Addr::new(10, 78, 0, 0);
+
+/// The IPv4 address of the node at `position` in the overlay.
+pub fn overlay_ip(position: u16) -> Ipv4Addr {
+    let [high, low] = number(position);
+    Ipv4Addr::new(10, 78, high, low)
+}
+
+/// The Ethernet address of the node at `position` in the overlay.
+pub fn overlay_mac(position: u16) -> [u8; 6] {
+    let [high, low] = number(position);
+    [0x02, 0x78, 0, 0, high, low]
+}
+
 /// Counted from 1, because 10.77.0.0 is the network itself. A checked fabric stays below 65 534 nodes.
 fn number(position: u16) -> [u8; 2] {
     (position + 1).to_be_bytes()
@@ -44,6 +60,8 @@ mod tests {
         assert_eq!(ip(65_533), Ipv4Addr::new(10, 77, 255, 254));
         assert_eq!(mac(0), [0x02, 0x77, 0, 0, 0, 1]);
         assert_eq!(mac(299), [0x02, 0x77, 0, 0, 1, 44]);
+        assert_eq!(overlay_ip(299), Ipv4Addr::new(10, 78, 1, 44));
+        assert_eq!(overlay_mac(299), [0x02, 0x78, 0, 0, 1, 44]);
     }
 
     #[test]

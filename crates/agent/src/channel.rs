@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::account::Account;
 use crate::failure::Failure;
 use crate::init::{Keep, Usage};
+use crate::offloads::Offloads;
 use crate::protocol::Root;
 
 /// Largest message, bytes: the default size of a Unix socket's buffer minus its own overhead.
@@ -51,6 +52,15 @@ pub struct Connect {
     pub rto_min_ms: u32,
     pub ecn: bool,
     pub socket_buffer_bytes: Option<u32>,
+    pub offloads: Offloads,
+    pub overlay: Option<OverlayOrder>,
+}
+
+/// The overlay of a node: with how many nodes, and the MTU of the network below.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct OverlayOrder {
+    pub nodes: u16,
+    pub mtu_bytes: u32,
 }
 
 /// A process to run.
@@ -63,7 +73,8 @@ pub struct StartOrder {
     pub env: Vec<(String, String)>,
     pub cwd: PathBuf,
     pub root: Option<Root>,
-    pub account: Account,
+    /// `None`: with all privileges, for programs of the switch.
+    pub account: Option<Account>,
     pub keep: Option<Keep>,
 }
 

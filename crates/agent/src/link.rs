@@ -4,11 +4,11 @@
 //! there afterwards takes four times as long (about 19 ms against 5 on Linux 6.18). Both ends get an index of the
 //! agent's choice, in namespaces that contain nothing else, so the index need not be looked up. Checksum and
 //! segmentation offloads stay on: the emulator carries super-packets whole, except those inside tunnels
-//! (`tunnel_offloads`).
+//! (`offloads`).
 
 use std::fs;
 use std::io;
-use std::net::IpAddr;
+use std::net::Ipv4Addr;
 
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
 use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressMessage, AddressScope};
@@ -49,14 +49,15 @@ pub fn port_index(position: u16) -> u32 {
     PORT_INDEX_FIRST + u32::from(position)
 }
 
-/// A veth pair: a port here, up, and `eth0` in the network namespace of process `init`, down. The kernel makes the far
-/// end first and refuses to bring it up before the near one exists.
-pub fn veth_pair(position: u16, init: u32, mtu_bytes: u32) -> Request {
+/// A veth pair: a port, up, here or in the network namespace of process `switch`, and `eth0` in that of process `init`,
+/// down. The kernel makes the far end first and refuses to bring it up before the near one exists.
+pub fn veth_pair(position: u16, init: u32, switch: Option<u32>, mtu_bytes: u32) -> Request {
     let mut eth0 = end(ETH0_INDEX, ETH0.to_owned(), mtu_bytes);
     eth0.attributes.push(LinkAttribute::Address(address::mac(position).to_vec()));
     eth0.attributes.push(LinkAttribute::NetNsPid(init));
     let mut port = end(port_index(position), format!("port{position}"), mtu_bytes);
     set_up(&mut port);
+    port.attributes.extend(switch.map(LinkAttribute::NetNsPid));
     port.attributes.push(LinkAttribute::LinkInfo(vec![
         LinkInfo::Kind(InfoKind::Veth),
         LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(eth0))),
@@ -104,7 +105,7 @@ fn settle(index: u32) -> Request {
     Request { message: RouteNetlinkMessage::GetLink(message), flags: 0 }
 }
 
-fn up(index: u32) -> Request {
+pub fn up(index: u32) -> Request {
     let mut message = LinkMessage::default();
     message.header.index = index;
     set_up(&mut message);
@@ -119,30 +120,52 @@ fn set_up(message: &mut LinkMessage) {
 /// The address of the node at `position`, without the route that the kernel would add: the agent's route carries
 /// metrics.
 pub fn address(position: u16) -> Request {
-    let ip = IpAddr::V4(address::ip(position));
+    address_of(ETH0_INDEX, address::ip(position))
+}
+
+/// As [`address`], of any device.
+pub fn address_of(index: u32, ip: Ipv4Addr) -> Request {
     let mut message = AddressMessage::default();
     message.header.family = AddressFamily::Inet;
     message.header.prefix_len = address::PREFIX_BITS;
     message.header.scope = AddressScope::Universe;
-    message.header.index = ETH0_INDEX;
+    message.header.index = index;
     message.attributes = vec![
-        AddressAttribute::Local(ip),
-        AddressAttribute::Address(ip),
+        AddressAttribute::Local(ip.into()),
+        AddressAttribute::Address(ip.into()),
         AddressAttribute::Flags(AddressFlags::Noprefixroute),
     ];
     Request { message: RouteNetlinkMessage::NewAddress(message), flags: NLM_F_CREATE | NLM_F_EXCL }
 }
 
-/// The route to all nodes, through the switch. It sets TCP's congestion control, smallest retransmission timeout and
-/// use of ECN. A route can set these without root, a sysctl cannot. An application may still choose a congestion
-/// control itself.
-pub fn route(position: u16, congestion_control: &str, rto_min_ms: u32, ecn: bool) -> Request {
+/// What a route sets for TCP: congestion control, smallest retransmission timeout and use of ECN. A route can set these
+/// without root, a sysctl cannot. An application may still choose a congestion control itself.
+#[derive(Clone, Copy)]
+pub struct TcpMetrics<'a> {
+    pub congestion_control: &'a str,
+    pub rto_min_ms: u32,
+    pub ecn: bool,
+}
+
+/// The route to all nodes, through the switch.
+pub fn route(position: u16, tcp: TcpMetrics<'_>) -> Request {
+    let mut request = route_of(ETH0_INDEX, address::NETWORK, address::ip(position), tcp);
+    if let RouteNetlinkMessage::NewRoute(message) = &mut request.message {
+        message.header.scope = RouteScope::Universe;
+        message.header.flags = RouteFlags::Onlink;
+        message.attributes.push(RouteAttribute::Gateway(RouteAddress::Inet(address::SWITCH)));
+    }
+    request
+}
+
+/// The route to a network that begins behind a device.
+pub fn route_of(index: u32, network: Ipv4Addr, source: Ipv4Addr, tcp: TcpMetrics<'_>) -> Request {
     let mut metrics = vec![
         RouteMetric::Lock(1 << RTAX_RTO_MIN),
-        RouteMetric::RtoMin(rto_min_ms),
-        RouteMetric::CcAlgo(congestion_control.to_owned()),
+        RouteMetric::RtoMin(tcp.rto_min_ms),
+        RouteMetric::CcAlgo(tcp.congestion_control.to_owned()),
     ];
-    if ecn {
+    if tcp.ecn {
         metrics.push(RouteMetric::Features(RTAX_FEATURE_ECN));
     }
     let mut message = RouteMessage::default();
@@ -150,14 +173,12 @@ pub fn route(position: u16, congestion_control: &str, rto_min_ms: u32, ecn: bool
     message.header.destination_prefix_length = address::PREFIX_BITS;
     message.header.table = RouteHeader::RT_TABLE_MAIN;
     message.header.protocol = RouteProtocol::Boot;
-    message.header.scope = RouteScope::Universe;
+    message.header.scope = RouteScope::Link;
     message.header.kind = RouteType::Unicast;
-    message.header.flags = RouteFlags::Onlink;
     message.attributes = vec![
-        RouteAttribute::Destination(RouteAddress::Inet(address::NETWORK)),
-        RouteAttribute::Gateway(RouteAddress::Inet(address::SWITCH)),
-        RouteAttribute::Oif(ETH0_INDEX),
-        RouteAttribute::PrefSource(RouteAddress::Inet(address::ip(position))),
+        RouteAttribute::Destination(RouteAddress::Inet(network)),
+        RouteAttribute::Oif(index),
+        RouteAttribute::PrefSource(RouteAddress::Inet(source)),
         RouteAttribute::Metrics(metrics),
     ];
     Request { message: RouteNetlinkMessage::NewRoute(message), flags: NLM_F_CREATE | NLM_F_EXCL }
@@ -167,14 +188,19 @@ pub fn route(position: u16, congestion_control: &str, rto_min_ms: u32, ecn: bool
 /// to the condition and at instants of its own. One entry serves all nodes: one per node would be a million entries
 /// for a thousand nodes, some hundred bytes each in the kernel.
 pub fn switch() -> Request {
+    neighbour_of(ETH0_INDEX, address::SWITCH, address::SWITCH_MAC)
+}
+
+/// A permanent neighbour entry of a device.
+pub fn neighbour_of(index: u32, ip: Ipv4Addr, mac: [u8; 6]) -> Request {
     let mut message = NeighbourMessage::default();
     message.header.family = AddressFamily::Inet;
-    message.header.ifindex = ETH0_INDEX;
+    message.header.ifindex = index;
     message.header.state = NeighbourState::Permanent;
     message.header.kind = RouteType::Unicast;
     message.attributes = vec![
-        NeighbourAttribute::Destination(NeighbourAddress::Inet(address::SWITCH)),
-        NeighbourAttribute::LinkLayerAddress(address::SWITCH_MAC.to_vec()),
+        NeighbourAttribute::Destination(NeighbourAddress::Inet(ip)),
+        NeighbourAttribute::LinkLayerAddress(mac.to_vec()),
     ];
     Request { message: RouteNetlinkMessage::NewNeighbour(message), flags: NLM_F_CREATE | NLM_F_REPLACE }
 }

@@ -28,11 +28,12 @@ mod launch;
 mod link;
 mod netlink;
 mod node;
+mod offloads;
+mod overlay;
 mod process;
 mod protocol;
 mod session;
 mod sweeper;
-mod tunnel_offloads;
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -23,6 +23,7 @@ use crate::cgroup::Limits;
 use crate::failure::Failure;
 use crate::folder::Owner;
 use crate::init::Keep;
+use crate::overlay::Overlay;
 use crate::session::Put;
 
 /// Number of this protocol; a change that an older caller cannot follow increments it.
@@ -54,6 +55,12 @@ pub enum Action {
         /// Limits by node.
         #[serde(default)]
         limits: BTreeMap<String, Limits>,
+        /// No emulator carries the packets: programs do that the caller starts in the switch.
+        #[serde(default)]
+        switch: bool,
+        /// Nodes have a network on top of the fabric.
+        #[serde(default)]
+        overlay: Option<Overlay>,
     },
     Start(Start),
     Stop {

@@ -1,4 +1,4 @@
-//! Starts a process of the application: in its own session, with the given streams, without privileges.
+//! Starts a process: in its own session, with the given streams; without privileges, unless it belongs to the switch.
 //!
 //! The init is single-threaded, so the child of a fork may do anything that a process may do. An error in the child
 //! before its exec returns through a pipe, which the exec closes.
@@ -105,15 +105,23 @@ fn become_application(
     let executable = find_executable(order).map_err(|failure| failure.message)?;
     let path = CString::new(executable.path.as_os_str().as_encoded_bytes())
         .map_err(|_| "PATH: contains a zero byte; C programs cannot receive one".to_owned())?;
-    let account = order.account;
-    credentials::give_up(account).map_err(|error| {
-        format!("become user {} and group {}: {}", account.uid, account.gid, error.desc())
-    })?;
+    let who = match order.account {
+        Some(account) => {
+            credentials::give_up(account).map_err(|error| {
+                format!("become user {} and group {}: {}", account.uid, account.gid, error.desc())
+            })?;
+            format!("user {}", account.uid)
+        }
+        None => {
+            credentials::keep()
+                .map_err(|error| format!("keep the agent's capabilities: {}", error.desc()))?;
+            "the agent's user".to_owned()
+        }
+    };
     chdir(&order.cwd).map_err(|error| {
         format!(
-            "cwd {} for user {}: {}; create it and let that user pass through its folders",
+            "cwd {} for {who}: {}; create it and let that user pass through its folders",
             order.cwd.display(),
-            account.uid,
             error.desc()
         )
     })?;
@@ -126,9 +134,8 @@ fn become_application(
         error = if other == Errno::ENOENT { error } else { other };
     }
     Err(format!(
-        "program {}, execute as user {}: {}; let that user pass through its folders, and its interpreter's",
+        "program {}, execute as {who}: {}; let that user pass through its folders, and its interpreter's",
         executable.path.display(),
-        account.uid,
         error.desc()
     ))
 }
@@ -163,7 +170,7 @@ mod tests {
             env: vec![],
             cwd: "/".into(),
             root: None,
-            account: crate::account::Account { uid: 1, gid: 1 },
+            account: Some(crate::account::Account { uid: 1, gid: 1 }),
             keep: None,
         };
         assert!(Image::new(&order).is_err());

@@ -16,9 +16,10 @@ use nix::unistd::sethostname;
 use crate::account::Account;
 use crate::channel::Connect;
 use crate::failure::Failure;
-use crate::link;
+use crate::link::{self, TcpMetrics};
 use crate::netlink::Netlink;
-use crate::tunnel_offloads;
+use crate::offloads;
+use crate::overlay;
 
 /// Makes the namespaces and everything in them that does not need `eth0`.
 ///
@@ -119,19 +120,30 @@ pub fn connect(connect: &Connect) -> Result<(), Failure> {
     if let Some(bytes) = connect.socket_buffer_bytes {
         socket_buffers(bytes)?;
     }
-    tunnel_offloads::disable(link::ETH0).or_refuse(
-        "switch off segmentation offloads of tunnels on eth0",
-        "it needs CAP_NET_ADMIN in its user namespace",
-    )?;
+    offloads::restrict(link::ETH0, connect.offloads)
+        .or_refuse("switch off offloads on eth0", "it needs CAP_NET_ADMIN in its user namespace")?;
     let mut netlink = Netlink::open().or_refuse("open a netlink socket", "the kernel needs CONFIG_NET")?;
     netlink
         .request([link::eth0_up(), link::settle_eth0(), link::address(position)])
         .or_refuse("bring eth0 up and give it its address", "it needs CAP_NET_ADMIN in its user namespace")?;
+    let tcp = TcpMetrics {
+        congestion_control: &connect.congestion_control,
+        rto_min_ms: connect.rto_min_ms,
+        ecn: connect.ecn,
+    };
     netlink
-        .request([link::route(position, &connect.congestion_control, connect.rto_min_ms, connect.ecn)])
+        .request([link::route(position, tcp)])
         .map_err(|error| route_refused(&connect.congestion_control, &error))?;
     netlink.request([link::switch()]).or_refuse(
         "set eth0's neighbour entry of the switch",
+        "the kernel is short of memory; use fewer nodes",
+    )?;
+    let Some(order) = connect.overlay else { return Ok(()) };
+    netlink
+        .request([overlay::device(position, order.mtu_bytes)])
+        .or_refuse("make its VXLAN device", "the kernel needs CONFIG_VXLAN (modprobe vxlan)")?;
+    netlink.request(overlay::addresses(position, order.nodes, tcp)).or_refuse(
+        "give its VXLAN device addresses and peers",
         "the kernel is short of memory; use fewer nodes",
     )
 }

@@ -1,4 +1,4 @@
-//! Starts, signals and stops processes of the application.
+//! Starts, signals and stops processes of the application, and of the switch.
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::AsFd;
@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{json, Value};
 
+use super::switch::SWITCH;
 use super::{about, unreachable, Session, Step};
 use crate::account::Account;
 use crate::channel::{FromInit, StartOrder, ToInit, MESSAGE_BYTES_MAX};
@@ -42,7 +43,16 @@ impl Session {
         if let Some(root) = &start.root {
             check_root(root).map_err(|failure| about(&what, failure))?;
         }
-        let account = self.account(start.account).map_err(|failure| about(&what, failure))?;
+        let account = if start.node == SWITCH {
+            if start.account.is_some() {
+                return Err(Failure::invalid(format!(
+                    "{what}: account: programs of the switch keep the agent's; leave it out"
+                )));
+            }
+            None
+        } else {
+            Some(self.account(start.account).map_err(|failure| about(&what, failure))?)
+        };
         let stdout = open(&start.stdout).map_err(|failure| about(&what, failure))?;
         let stderr = open(&start.stderr).map_err(|failure| about(&what, failure))?;
         let process = self.processes.add(node);

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
+use std::net::Ipv4Addr;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Instant;
@@ -16,15 +17,17 @@ use crosswind_fabric::Fabric;
 use nix::sys::memfd::{memfd_create, MFdFlags};
 use serde_json::{json, Value};
 
+use super::switch::SWITCH;
 use super::{about, unreachable, Session, Step};
 use crate::address;
 use crate::cgroup::{Groups, Limits};
-use crate::channel::{Connect, FromInit, ToInit};
+use crate::channel::{Connect, FromInit, OverlayOrder, ToInit};
 use crate::failure::Failure;
 use crate::isolation;
 use crate::link;
 use crate::netlink::Netlink;
 use crate::node::{self, Node};
+use crate::offloads::Offloads;
 use crate::protocol::Capture;
 
 impl Session {
@@ -32,13 +35,18 @@ impl Session {
         &mut self,
         fabric: &Fabric,
         generation: Option<u32>,
-        record: Option<&Path>,
-        capture: Option<&Capture>,
+        (record, capture): (Option<&Path>, Option<&Capture>),
         limits: &BTreeMap<String, Limits>,
+        switch: bool,
     ) -> Result<Value, Failure> {
         let began = Instant::now();
         if !self.nodes.is_empty() {
             return Err(Failure::invalid("up: a fabric is up already; request `down` first"));
+        }
+        if switch && (generation.is_some() || record.is_some() || capture.is_some()) {
+            return Err(Failure::invalid(
+                "up: switch: an emulator shares fabrics, records and captures; leave out `switch`, or generation, record and capture",
+            ));
         }
         fabric.check().map_err(|error| Failure::invalid(error.to_string()))?;
         check_limits(fabric, limits)?;
@@ -46,7 +54,7 @@ impl Session {
         let domain = self.machines.domain(generation)?;
         let here = crosswind_emulator::nodes_here(fabric, domain).map_err(Failure::invalid)?;
         let files = files(record, capture)?;
-        let built = self.build(fabric, &here, generation, rto_min_ms, files, limits);
+        let built = self.build(fabric, &here, generation, rto_min_ms, files, limits, switch);
         if built.is_err() {
             self.undo();
             // Nothing was written; a second attempt may use the names. The first error is the one to show.
@@ -54,12 +62,24 @@ impl Session {
             let _ = capture.map(|capture| std::fs::remove_file(&capture.to));
         }
         built?;
-        let described = |node: &Node| json!({"name": node.name, "host": node.host, "address": address::ip(node.number), "pid": node.init.as_raw(), "memory_limit": node.kept.memory_limit(), "cpus_limit": node.kept.cpus_limit()});
-        let nodes: Vec<_> = self.nodes.iter().map(described).collect();
+        let described = |node: &Node| json!({"name": node.name, "host": node.host, "address": self.address(node.number), "pid": node.init.as_raw(), "memory_limit": node.kept.memory_limit(), "cpus_limit": node.kept.cpus_limit()});
+        let nodes: Vec<_> = self.nodes.iter().filter(|node| node.name != SWITCH).map(described).collect();
+        let took_ns = nanoseconds_since(began);
+        if let Some(pid) = self.switch() {
+            return Ok(json!({"nodes": nodes, "took_ns": took_ns, "switch": {"name": SWITCH, "pid": pid}}));
+        }
         let emulator = self.emulator("up")?;
         let (wait_mode, domains) = (emulator.wait_mode(), emulator.domains());
-        let took_ns = nanoseconds_since(began);
         Ok(json!({"nodes": nodes, "took_ns": took_ns, "wait_mode": wait_mode, "domains": domains}))
+    }
+
+    /// The address at which applications reach the node at `position`.
+    fn address(&self, position: u16) -> Ipv4Addr {
+        if self.overlay.is_some() {
+            address::overlay_ip(position)
+        } else {
+            address::ip(position)
+        }
     }
 
     pub(super) fn down(&mut self) -> Value {
@@ -87,6 +107,7 @@ impl Session {
         kept
     }
 
+    #[expect(clippy::too_many_arguments, reason = "they are those of `up`, checked")]
     fn build(
         &mut self,
         fabric: &Fabric,
@@ -95,6 +116,7 @@ impl Session {
         rto_min_ms: u32,
         files: Files,
         limits: &BTreeMap<String, Limits>,
+        switch: bool,
     ) -> Result<(), Failure> {
         isolation::enter_network_namespace()?;
         link::disable_ipv6().map_err(|error| {
@@ -107,6 +129,10 @@ impl Session {
             .request([link::loopback_up()])
             .map_err(|error| Failure::preflight(format!("bring the fabric's own lo up: {error}")))?;
         self.launch_all(fabric, here, limits)?;
+        if switch {
+            self.launch_switch()?;
+            return self.connect_to_switch(fabric, rto_min_ms, &mut netlink);
+        }
         let ports = PortOpener::start(here.len()).map_err(|error| {
             Failure::preflight(format!("threads that open ports: {error}; {NONE_TO_SPARE}"))
         })?;
@@ -151,7 +177,7 @@ impl Session {
         limits: &BTreeMap<String, Limits>,
     ) -> Result<(), Failure> {
         self.groups = Groups::for_limits(limits.values().copied());
-        let hosts = hosts_file(fabric)
+        let hosts = hosts_file(fabric, |position| self.address(position))
             .map_err(|error| Failure::internal(format!("write the names of nodes: {error}")))?;
         for &number in here {
             let node = &fabric.nodes[number];
@@ -191,7 +217,7 @@ impl Session {
         Ok(())
     }
 
-    fn connect(
+    pub(super) fn connect(
         &mut self,
         fabric: &Fabric,
         position: usize,
@@ -200,20 +226,23 @@ impl Session {
     ) -> Result<(), Failure> {
         let node = &self.nodes[position];
         let number = node.number;
-        netlink.request([link::veth_pair(number, node.init.as_raw() as u32, fabric.mtu_bytes)]).map_err(
-            |error| {
-                Failure::preflight(format!(
-                    "node {}: make its veth pair: {error}; the kernel needs CONFIG_VETH (modprobe veth)",
-                    node.name
-                ))
-            },
-        )?;
+        let (init, switch) = (node.init.as_raw() as u32, self.switch());
+        netlink.request([link::veth_pair(number, init, switch, fabric.mtu_bytes)]).map_err(|error| {
+            Failure::preflight(format!(
+                "node {}: make its veth pair: {error}; the kernel needs CONFIG_VETH (modprobe veth)",
+                node.name
+            ))
+        })?;
         let connect = Connect {
             position: number,
             congestion_control: fabric.tcp.congestion_control.clone(),
             rto_min_ms,
             ecn: fabric.tcp.ecn,
             socket_buffer_bytes: fabric.tcp.socket_buffer_bytes,
+            offloads: if switch.is_some() { Offloads::None } else { Offloads::OutsideTunnels },
+            overlay: self
+                .overlay
+                .map(|_| OverlayOrder { nodes: fabric.nodes.len() as u16, mtu_bytes: fabric.mtu_bytes }),
         };
         node.send(&ToInit::Connect(connect), &[]).map_err(|_| unreachable(&node.name))
     }
@@ -271,10 +300,10 @@ fn new_file(key: &str, path: &Path) -> Result<File, Failure> {
 }
 
 /// The text of /etc/hosts, as a file for every init.
-fn hosts_file(fabric: &Fabric) -> io::Result<File> {
+fn hosts_file(fabric: &Fabric, address: impl Fn(u16) -> Ipv4Addr) -> io::Result<File> {
     let mut text = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n".to_owned();
     for (position, node) in (0..).zip(&fabric.nodes) {
-        text.push_str(&format!("{} {}\n", address::ip(position), node.name));
+        text.push_str(&format!("{} {}\n", address(position), node.name));
     }
     let mut file = File::from(memfd_create("hosts", MFdFlags::MFD_CLOEXEC)?);
     file.write_all(text.as_bytes())?;

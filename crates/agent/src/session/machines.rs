@@ -105,6 +105,13 @@ impl Session {
     }
 }
 
+/// The present on CLOCK_MONOTONIC.
+pub fn now_ns() -> Result<u64, Failure> {
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).map(Duration::from);
+    now.map(|now| now.as_nanos() as u64)
+        .map_err(|error| Failure::internal(format!("read the clock: {error}")))
+}
+
 /// Refuses an instant for which others would wait too long.
 pub fn check_instant(request: &str, at_ns: Option<u64>) -> Result<(), Failure> {
     let now = clock_gettime(ClockId::CLOCK_MONOTONIC).map(Duration::from).unwrap_or_default();

@@ -7,6 +7,7 @@ mod application;
 mod fabric;
 mod files;
 mod machines;
+mod switch;
 mod usage;
 
 use std::collections::VecDeque;
@@ -32,6 +33,7 @@ use crate::init::Usage;
 use crate::isolation;
 use crate::launch::Launcher;
 use crate::node::Node;
+use crate::overlay::Overlay;
 use crate::process::{Exit, Processes};
 use crate::protocol::{self, Action, Writer};
 pub use files::Put;
@@ -84,6 +86,8 @@ struct Session {
     processes: Processes,
     /// The files of the run on this machine; they go with the session.
     folder: Option<RunFolder>,
+    /// The overlay of the fabric that is up, or comes up.
+    overlay: Option<Overlay>,
 }
 
 /// How long the caller may send no request.
@@ -132,6 +136,7 @@ impl Session {
             machines,
             processes: Processes::default(),
             folder: None,
+            overlay: None,
         })
     }
 
@@ -169,8 +174,10 @@ impl Session {
             Action::Hello {} => Ok(hello(self.rootless, self.application)),
             Action::Bind { address, port } => self.bind(address, port),
             Action::Join(join) => self.join(&join),
-            Action::Up { fabric, generation, record, capture, limits } => {
-                self.up(&fabric, generation, record.as_deref(), capture.as_ref(), &limits)
+            Action::Up { fabric, generation, record, capture, limits, switch, overlay } => {
+                let files = (record.as_deref(), capture.as_ref());
+                self.overlay = overlay;
+                self.up(&fabric, generation, files, &limits, switch)
             }
             Action::Start(start) => self.start(start),
             Action::Stop { process, grace_ns } => self.stop(process, Duration::from_nanos(grace_ns)),
@@ -196,9 +203,19 @@ impl Session {
     }
 
     fn emulator(&mut self, request: &str) -> Result<&mut Emulator, Failure> {
-        self.emulator
-            .as_mut()
-            .ok_or_else(|| Failure::invalid(format!("{request}: no fabric is up; request `up` first")))
+        self.must_be_up(request)?;
+        self.emulator.as_mut().ok_or_else(|| {
+            Failure::invalid(format!(
+                "{request}: no emulator carries this fabric; request `up` without `switch`"
+            ))
+        })
+    }
+
+    fn must_be_up(&self, request: &str) -> Result<(), Failure> {
+        if self.nodes.is_empty() {
+            return Err(Failure::invalid(format!("{request}: no fabric is up; request `up` first")));
+        }
+        Ok(())
     }
 
     fn take_lease(&mut self, seconds: u64) -> Result<Value, Failure> {

@@ -2,7 +2,8 @@
 
 use serde_json::{json, Value};
 
-use super::machines::check_instant;
+use super::machines::{check_instant, now_ns};
+use super::switch::SWITCH;
 use super::{Session, Step};
 use crate::channel::{FromInit, ToInit};
 use crate::failure::Failure;
@@ -11,16 +12,25 @@ use crate::init::Usage;
 impl Session {
     pub(super) fn measure(&mut self, at_ns: Option<u64>) -> Result<Value, Failure> {
         check_instant("measure", at_ns)?;
-        self.emulator("measure")?;
+        self.must_be_up("measure")?;
         self.used_before = self.usage()?;
-        let started_ns = self.emulator("measure")?.measure(at_ns).map_err(Failure::invalid)?;
+        let started_ns = match &mut self.emulator {
+            Some(emulator) => emulator.measure(at_ns).map_err(Failure::invalid)?,
+            None => now_ns()?,
+        };
         Ok(json!({ "started_ns": started_ns }))
     }
 
     pub(super) fn read(&mut self) -> Result<Value, Failure> {
-        let mut measurement = self.emulator("read")?.read();
+        self.must_be_up("read")?;
+        let mut measurement = match &mut self.emulator {
+            Some(emulator) => emulator.read(),
+            None => json!({ "ended_ns": now_ns()? }),
+        };
         let used = self.usage()?;
-        let nodes = self.nodes.iter().zip(used).enumerate().map(|(position, (node, used))| {
+        let of_application =
+            self.nodes.iter().zip(used).enumerate().filter(|(_, (node, _))| node.name != SWITCH);
+        let nodes = of_application.map(|(position, (node, used))| {
             // Without a window, usage counts from `up`.
             let before = self.used_before.get(position).copied().flatten().unwrap_or_default();
             let cpu_time_ns = used.map(|used| used.cpu_time_ns.saturating_sub(before.cpu_time_ns));
