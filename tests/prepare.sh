@@ -28,6 +28,16 @@ done
 # Spark brings 500 MB of archives, HDFS another 60 MB; both into the same folder.
 .venv/bin/crosswind apps install spark spark/hdfs || echo "tests that need Spark or HDFS will be skipped"
 
+# Open vSwitch carries experiments of some tests; its service stays off.
+if missing ovs-vswitchd && ! [ -x /usr/sbin/ovs-vswitchd ]; then
+    if [ "$(id -u)" = 0 ] && ! missing apt-get; then
+        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends openvswitch-switch >/dev/null ||
+            echo "openvswitch-switch could not be installed; its tests will be skipped"
+    else
+        echo "openvswitch-switch is missing and this is not root on Debian; its tests will be skipped"
+    fi
+fi
+
 # A browser to open the report in, ping and iproute2 to look at networks, a firewall to stand in the way, and sshd for machines come from the
 # system's packages.
 if missing chromium || missing ping || missing ip || missing nft || ! [ -x /usr/sbin/sshd ]; then

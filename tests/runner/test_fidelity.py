@@ -6,6 +6,7 @@ import pytest
 
 from crosswind.results import Measurement
 from crosswind.results.fidelity import judge
+from crosswind.results.measurement import Carried
 
 SECOND_NS = 1_000_000_000
 
@@ -229,3 +230,12 @@ def test_stalls_of_different_machines_do_not_add_up() -> None:
     whole = Measurement.model_validate({**measurement().as_json(), "host": {"stalls": both}})
     assert judge(whole).fidelity == "void"
     assert judge(whole.model_copy(update={"machines": parts})).fidelity == "degraded"
+
+
+def test_packets_that_nobody_timed_are_unverified_and_void_where_the_backend_lost_some() -> None:
+    carried = {"backend": "ovs", "version": "Open vSwitch 3.1.0"}
+    verdict = judge(measurement().model_copy(update={"carried": Carried.model_validate(carried)}))
+    assert verdict.fidelity == "unverified"
+    assert "Open vSwitch 3.1.0" in verdict.reason
+    faulty = Carried.model_validate({**carried, "faults": ["its socket had no room"]})
+    assert judge(measurement().model_copy(update={"carried": faulty})).fidelity == "void"

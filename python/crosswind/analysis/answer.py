@@ -179,13 +179,20 @@ def _believe(summary: Summary) -> Answer:
     worst = max(
         (trial.ledger_error_ns["p99"] for trial in counted if "p99" in trial.ledger_error_ns), default=None
     )
-    kinds = ("degraded", "void", "failed", "interrupted", "pending")
+    kinds = ("unverified", "degraded", "void", "failed", "interrupted", "pending")
     others = [f"{n} {kind}" for kind in kinds if (n := summary.count(kind))]
     error = (
         f"In every counted trial 99 % of packets left within {duration(worst)} of their due instant. "
         if worst is not None
         else ""
     )
+    if unverified := summary.count("unverified"):
+        text = (
+            "Another program than the emulator carried the packets: nobody timed and counted each of them. "
+        )
+        others = [f"{n} {kind}" for kind in kinds[1:] if (n := summary.count(kind))]
+        rest = f"Others: {', '.join(others)}." if others else ""
+        return Answer(question, f"{unverified} of {all_trials} unverified", (text + rest).strip(), "wary")
     rest = f"Others: {', '.join(others)}." if others else "No trial was degraded, void or failed."
     mood: Literal["good", "wary", "bad"] = (
         "good" if faithful == all_trials else "wary" if 2 * faithful >= all_trials else "bad"

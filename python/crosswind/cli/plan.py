@@ -63,6 +63,7 @@ def command(
     from crosswind.doctor import auto_domains_here, check_here
     from crosswind.plan import outline
     from crosswind.plan.text import describe
+    from crosswind.runner.backend import lack_of_backend
     from crosswind.runner.preflight import missing_for
     from crosswind.runner.room import lack_of_room
     from crosswind.spec import find_experiment, load_experiment, resolve
@@ -77,7 +78,8 @@ def command(
     too_little = lack_of_room(application, resolved.topology.nodes)
     predicted = None if pilot is None else predict(resolved, pilot)
     # Other machines are checked by `crosswind doctor --testbed`.
-    machine = [] if planned.placement is not None else [*too_little, *check_here(resolved)]
+    of_carrier = check_here(resolved) if resolved.backend is None else lack_of_backend(resolved)
+    machine = [] if planned.placement is not None else [*too_little, *of_carrier]
     if as_json:
         pilot_says = {} if predicted is None else {"pilot": predicted.as_json()}
         print_json(
@@ -98,7 +100,10 @@ def command(
                 click.echo(f"  - {item.what}; {item.remedy}")
         if planned.placement is None:
             click.echo("\nThis machine")
-            for remark in machine or ["by its calibration, it can emulate all of this"]:
+            carried = "by its calibration, it can emulate all of this"
+            if resolved.backend is not None:
+                carried = f"backend {resolved.backend.name} can carry all of this"
+            for remark in machine or [carried]:
                 click.echo(f"  - {remark}")
     return Exit.PREFLIGHT if planned.placement is not None and planned.placement.problems else Exit.DONE
 

@@ -9,6 +9,7 @@ from crosswind.app.availability import availability
 from crosswind.doctor.finding import Finding, missing, ok, warning
 from crosswind.machine.provenance import tool_version
 from crosswind.testbed import NotHere, find_binary
+from crosswind.testbed.backend_programs import missing_programs
 from crosswind.testbed.binaries import AGENT, LOAD, binary_version
 from crosswind.testbed.folders import work_folder_root
 from crosswind.text.quantities import memory_text
@@ -21,8 +22,8 @@ _UNPACKAGED = "unpackaged"
 
 
 def look_at_programs() -> list[Finding]:
-    """Return findings about binaries, their versions, applications and disk space."""
-    return [*binaries(), *applications(), disk()]
+    """Return findings about binaries, their versions, applications, backends and disk space."""
+    return [*binaries(), *applications(), backends(), disk()]
 
 
 def binaries() -> list[Finding]:
@@ -69,6 +70,15 @@ def applications() -> list[Finding]:
     if lacking:
         found += f"; not installed: {lacking}, see `crosswind apps`"
     return [ok("applications", found), *findings]
+
+
+def backends() -> Finding:
+    """Report which backends besides the emulator have their programs; none is needed."""
+    states = []
+    for name in ("ovs", "tc"):
+        lacking = missing_programs(name)
+        states.append(f"{name} {'; '.join(each.partition('; ')[2] for each in lacking) or 'ready'}")
+    return ok("other backends", f"{', '.join(states)}; none is needed")
 
 
 def disk() -> Finding:

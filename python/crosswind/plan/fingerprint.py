@@ -17,6 +17,10 @@ def planned_fingerprint(resolved: Resolved) -> PlannedFingerprint:
     """Return the fingerprint that a run of a resolved experiment takes."""
     if resolved.testbed is not None:
         return _left_out("the network is on other machines")
+    if resolved.backend is not None:
+        return _left_out(
+            f"it is of the emulator's network, and backend {resolved.backend.name} carries the trials"
+        )
     run_s = planned_s(resolved)
     if run_s is None:
         return _left_out("the duration of the trials is unknown before the first")

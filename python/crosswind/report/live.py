@@ -78,7 +78,7 @@ class LiveTable:
         self._doing = "has ended"
         end = event.fidelity or event.status
         self._ends[event.condition][end] += 1
-        if end != "faithful":
+        if end not in ("faithful", "unverified"):
             self._console.print(f"{event.trial}: {verdict(event)}", markup=False)
 
     def _below(self) -> str:

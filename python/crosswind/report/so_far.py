@@ -14,7 +14,7 @@ from crosswind.text.units import Unit, column_unit, short_names, units_of
 if TYPE_CHECKING:
     from rich.table import Table
 
-_STYLES = {"degraded": "yellow", "void": "red", "failed": "red", "interrupted": "dim"}
+_STYLES = {"degraded": "yellow", "unverified": "yellow", "void": "red", "failed": "red", "interrupted": "dim"}
 
 
 def so_far_table(

@@ -228,7 +228,13 @@ def _ratio_cell(summary: Summary, condition: ConditionSummary) -> str:
 
 def _trials(condition: ConditionSummary, measures: list[Measure], primary: Measure | None) -> str:
     """Return how the trials of a condition ended, and how many `primary` needs where others have enough."""
-    styles = {"faithful": "green", "degraded": "yellow", "void": "red", "failed": "red"}
+    styles = {
+        "faithful": "green",
+        "degraded": "yellow",
+        "unverified": "yellow",
+        "void": "red",
+        "failed": "red",
+    }
     styles |= {"interrupted": "dim", "pending": "dim"}
     counts = {kind: condition.count(kind) for kind in styles}
     lines = [f"[{styles[kind]}]{many} {kind}[/{styles[kind]}]" for kind, many in counts.items() if many]

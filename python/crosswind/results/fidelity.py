@@ -1,14 +1,15 @@
 """Whether the emulation of one trial can be believed, from its own measurement.
 
 `void`: the network was not the declared one; no number of the trial may be used. `degraded`: it was, but the
-machine disturbed it noticeably; the numbers are used and marked. `faithful`: neither. Where several machines
-carried the network, each of them counts, and the reason names the worst.
+machine disturbed it noticeably; the numbers are used and marked. `faithful`: neither. `unverified`: another
+backend than the emulator carried the packets, and nobody timed and counted them; the numbers are used and
+marked. Where several machines carried the network, each of them counts, and the reason names the worst.
 """
 
 from dataclasses import dataclass
 
 from crosswind.results.between_machines import clock_bound_ns, most, void_reasons
-from crosswind.results.measurement import EmulatorHost, Measurement
+from crosswind.results.measurement import Carried, EmulatorHost, Measurement
 from crosswind.results.rows import Fidelity
 
 # One packet in a hundred later than the declared bound moves a P99; above that the tail is partly ours.
@@ -41,6 +42,8 @@ def judge(measurement: Measurement) -> Verdict:
     A wait of the emulator for its CPU is no reason on its own, since packets may still be in time. It
     is named after what came too late, where it was long enough to be the cause.
     """
+    if measurement.carried is not None:
+        return _unverified(measurement.carried)
     ledger, host = measurement.ledger, measurement.host
     void = []
     if ledger.early:
@@ -71,6 +74,14 @@ def judge(measurement: Measurement) -> Verdict:
     if ledger.missed_share > MISSED_SHARE_MAX or gap_ns > CANARY_GAP_NS_MAX:
         degraded += _waited(measurement)
     return Verdict("degraded", "; ".join(degraded)) if degraded else Verdict("faithful", "")
+
+
+def _unverified(carried: Carried) -> Verdict:
+    if carried.faults:
+        return Verdict("void", "; ".join(carried.faults))
+    return Verdict(
+        "unverified", f"{carried.version} carried the packets; nobody timed and counted each of them"
+    )
 
 
 def stolen(measurement: Measurement) -> bool:

@@ -179,7 +179,8 @@ def _metrics(measurement: Measurement) -> list[Metric]:
         if node.memory_peak_bytes is not None and node.cpu_time_ns is not None:
             metrics.append(Metric(node.node, "memory.peak", "B", "max", node.memory_peak_bytes))
             metrics.append(Metric(node.node, "cpu.time", "ns", "total", node.cpu_time_ns))
-    metrics.append(Metric(None, "retransmissions", "count", "count", measurement.retransmitted))
+    if measurement.carried is None:
+        metrics.append(Metric(None, "retransmissions", "count", "count", measurement.retransmitted))
     return metrics
 
 

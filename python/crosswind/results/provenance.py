@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, Strict
 
+from crosswind.results.measurement import Decided, TrafficCheck
 from crosswind.results.part import StoredPart
 from crosswind.spec.resolved.part import left_out_if_empty
 
@@ -93,6 +94,22 @@ class MachineOfTestbed(StoredPart):
     labels: dict[str, str] | None = None
 
 
+class BackendFacts(StoredPart):
+    """A backend in the place of the emulator.
+
+    Attributes:
+        name: `ovs` or `tc`.
+        version: of its programs.
+        decided: by condition, which part of it decides what.
+        checks: by condition, what probe traffic showed before the first trial.
+    """
+
+    name: str
+    version: str
+    decided: dict[str, list[Decided]]
+    checks: dict[str, list[TrafficCheck]]
+
+
 class MachineFacts(StoredPart):
     """A machine and its tools at an instant; None where the system, or an older version, does not report it.
 
@@ -108,6 +125,7 @@ class MachineFacts(StoredPart):
         machines: those of the testbed, where it is not this machine.
         remarks: notes for the reader of the results; of a run's beginning alone, as are the next two.
         bounds: what it was allowed to do besides, by name; None without a bound.
+        backend: in the place of the emulator, of a run's beginning; None where there is none.
     """
 
     time: str | None = None
@@ -135,6 +153,7 @@ class MachineFacts(StoredPart):
     remarks: list[str] = Field(default_factory=list)
     bounds: dict[str, int | float | None] = Field(default_factory=dict)
     fingerprint: PlannedFingerprint | None = None
+    backend: BackendFacts | None = left_out_if_empty(None)
 
     def with_changes(self, **changes: object) -> MachineFacts:
         """Return the same facts but for these attributes."""

@@ -5,7 +5,8 @@ from typing import Literal, NamedTuple
 
 # `interrupted`: the run ended in the middle of the attempt, which says nothing about its condition.
 Status = Literal["done", "failed", "interrupted", "pending"]
-Fidelity = Literal["faithful", "degraded", "void"]
+# `unverified`: no emulator timed and counted the packets.
+Fidelity = Literal["faithful", "degraded", "void", "unverified"]
 
 
 class Metric(NamedTuple):

@@ -163,11 +163,17 @@ class Attempt:
                 disturbed,
                 measured.clock,
             )
+        if measured.measurement.carried is not None:
+            # Without the emulator nobody knows when the machine disturbed the network.
+            metrics = [metric._replace(low=None, high=None) for metric in metrics]
         facts = outcome.facts.on_clock(measured.clock)
-        metrics += store_monitors(
+        of_network = store_monitors(
             measured.measurement, facts.as_json(), self._name, self._folder.path / "monitors"
         )
-        return metrics
+        if self._resolved.overlay is not None:
+            # What connections send again is inside the overlay's datagrams, where nobody reads it.
+            of_network = [metric for metric in of_network if metric.metric != "retransmissions"]
+        return [*metrics, *of_network]
 
     def _fail(self, error: Exception) -> TrialRow:
         """Record the attempt as failed, or as interrupted by a signal.

@@ -12,6 +12,7 @@ from crosswind.plan.placement import placement_of
 from crosswind.results import MachineFacts
 from crosswind.runner.preflight import Checked
 from crosswind.spec import Resolved, domains_of
+from crosswind.testbed.backend_programs import backend_versions
 from crosswind.testbed.binaries import AGENT
 
 
@@ -30,6 +31,8 @@ def machine_now(
         **application.versions(application.variant),
         **application.own_versions(),
     }
+    if resolved.backend is not None:
+        tools |= backend_versions(resolved.backend.name)
     if any(condition.is_real for condition in resolved.conditions):
         tools |= IPERF3.versions()
     found = provenance(experiment_folder, resolved.trials.seed, tools)

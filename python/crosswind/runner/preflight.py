@@ -8,6 +8,7 @@ from crosswind.app import Application, Missing
 from crosswind.app.find import application_of
 from crosswind.errors import CrosswindError
 from crosswind.results.provenance import MachineOfTestbed
+from crosswind.runner.backend import check_backend
 from crosswind.runner.interference import check_iperf3
 from crosswind.runner.machines import check_machines
 from crosswind.runner.notes import machine_notes
@@ -42,10 +43,12 @@ def preflight(resolved: Resolved) -> Checked:
     """Check that an experiment can run; start nothing but one agent on each machine, and end it.
 
     Raises:
+        NotCarried: the experiment's backend lacks something that it asks for.
         NotHere: a program is missing, or a machine is too small; the message has the remedy.
         AgentRefused: namespaces are not allowed here; the message has the remedy.
         CrosswindError: the topology lacks a node that the application needs.
     """
+    check_backend(resolved)
     application = application_of(resolved)
     kind = type(application)
     lacking = kind.roles_missing(resolved.topology.nodes)

@@ -15,6 +15,7 @@ from crosswind.results import Journal, ResultsFolder, TrialRow, write_tables
 from crosswind.results.folder import Side, fingerprint_file
 from crosswind.results.rows import attempt_name
 from crosswind.runner.attempt import Attempt, planned_row
+from crosswind.runner.backend_check import check_by_traffic
 from crosswind.runner.budgets import Budgets
 from crosswind.runner.disk import DiskFull, is_disk_full
 from crosswind.runner.figures import figures_of
@@ -93,6 +94,7 @@ class Sitting:
                     # It was written before the run was stopped.
                     self._report_so_far()
                 self._prepare(work)
+                self._check_backend(work)
                 if len({row.block for row in self._journal.planned()}) == 1:
                     self._fingerprint_early()
                 block = None  # of the trial before
@@ -169,6 +171,18 @@ class Sitting:
                 f"preparing the data of {self._application.name}: {exception_text(unread)}; "
                 f"{logs} has the output"
             ) from unread
+
+    def _check_backend(self, work: WorkFolder) -> None:
+        """Check a backend by traffic, once in a run, and store what was found."""
+        before = self._folder.provenance().before
+        if self._resolved.backend is None or before is None or before.backend is not None:
+            return
+        self._note(f"backend {self._resolved.backend.name}: probe traffic under every condition")
+        with self._interruption.allowed():
+            facts = check_by_traffic(
+                self._resolved, self._testbed, work, self._folder.path / "logs" / "backend"
+            )
+        self._folder.write_provenance(before=before.with_changes(backend=facts))
 
     def _fingerprint_early(self) -> None:
         """Measure the network, once: the first block comes before it, because its answers are waited for."""

@@ -7,7 +7,14 @@ from pathlib import Path
 from crosswind.plan.placement import placement_of
 from crosswind.spec import Resolved
 from crosswind.spec.resolved import ResolvedMachine
-from crosswind.testbed import MachineAt, RunningTestbed, SeveralMachines, ThisMachine
+from crosswind.testbed import (
+    MachineAt,
+    OpenVSwitchHere,
+    RunningTestbed,
+    SeveralMachines,
+    ThisMachine,
+    TrafficControlHere,
+)
 from crosswind.testbed.at_once import at_once
 from crosswind.testbed.providers import provided_machines
 from crosswind.testbed.ssh import SshTransport
@@ -33,6 +40,8 @@ def testbed_of(resolved: Resolved, programs: Sequence[Path]) -> RunningTestbed:
         programs: private folders that are copied to other machines.
     Raises: NotHere: ssh knows no address of a machine; the message names it.
     """
+    if (backend := resolved.backend) is not None:
+        return TrafficControlHere() if backend.name == "tc" else OpenVSwitchHere(backend.police or "meter")
     placement = placement_of(resolved)
     if resolved.testbed is None or placement is None:
         return ThisMachine()

@@ -37,6 +37,7 @@ from crosswind.spec.trials import Growing, Limits, Trials, Until
 
 _TESTBED: TypeAdapter[Testbed | Provided | str] = TypeAdapter(TestbedEntry)
 
+OVERLAY_BYTES = 50  # Ethernet, IPv4, UDP and VXLAN around each packet.
 MTU_BYTES = (576, 9000)  # IPv4 hosts must take 576 (RFC 791); 9000 is the usual jumbo frame.
 
 
@@ -44,6 +45,7 @@ def experiment_problems(document: Document) -> Iterator[Problem]:
     """Yield what is wrong with an experiment besides its single values."""
     yield from topology_problems(document)
     yield from _testbed_problems(document)
+    yield from _overlay_problems(document)
     yield from conditions_problems(document, [path for path, _ in items(document.data, "conditions")])
     yield from _application_problems(document)
     yield from _trials_problems(document)
@@ -114,6 +116,17 @@ def _testbed_problems(document: Document) -> Iterator[Problem]:
     is_sound = topology is not None and not any(topology.findings(value_at(document.data, "topology")))
     for path, message in testbed_findings(testbed, topology.network() if topology and is_sound else None):
         yield _problem(document, ("testbed", *path), message)
+
+
+def _overlay_problems(document: Document) -> Iterator[Problem]:
+    """Yield that nothing of the MTU is left for packets inside an overlay."""
+    raw = value_at(document.data, "topology")
+    mtu_bytes = sound_field(form_of(raw), "mtu_bytes", raw)
+    least = MTU_BYTES[0] + OVERLAY_BYTES
+    if value_at(document.data, "overlay") == "vxlan" and mtu_bytes is not None and mtu_bytes < least:
+        inside = mtu_bytes - OVERLAY_BYTES
+        text = f"leaves an MTU of {inside}B inside; write topology: {{mtu: {least}B}} or more"
+        yield _problem(document, ("overlay",), text)
 
 
 def _domain_findings(topology: AnyTopology, *, is_sound: bool) -> Iterator[Finding]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, PrivateAttr, Tag
 
+from crosswind.spec.backend import CROSSWIND, BackendEntry
 from crosswind.spec.base import SpecModel
 from crosswind.spec.condition import Condition
 from crosswind.spec.design import CONDITIONS_MAX, Design, Point
@@ -51,6 +52,16 @@ class Experiment(SpecModel):
         LOCAL,
         description="Where it runs: `local`, this machine, `ssh` to others, or the name of a provider that "
         "makes them; `local` when absent.",
+    )
+    backend: BackendEntry = Field(
+        CROSSWIND,
+        description="What carries the packets: `crosswind`, its emulator; `ovs`, Open vSwitch; `tc`, the "
+        "kernel. `crosswind` when absent.",
+    )
+    overlay: Literal["vxlan"] | None = Field(
+        None,
+        description="A network on top: `vxlan` puts a VXLAN device into every node, as Docker's overlay "
+        "does. Packets are 50 bytes longer, and the MTU is as much smaller. None when absent.",
     )
     scale: float = Field(
         1.0, gt=0, le=1, description="Every rate, buffer, burst and budget is multiplied by it."

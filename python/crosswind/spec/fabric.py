@@ -14,6 +14,7 @@ from crosswind.spec.resolved import (
     FabricNode,
     FabricSpec,
     RequestedLimits,
+    Resolved,
     ResolvedCondition,
     ResolvedInterference,
 )
@@ -105,6 +106,7 @@ def _fabric(resolved: AnyResolved, condition: ResolvedCondition, seed: int) -> F
         merge_window_ns=MERGE_WINDOW_NS,
         wait=topology.wait,
         condition=condition_for_agent(condition),
+        overlay=resolved.overlay if isinstance(resolved, Resolved) else None,
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from crosswind.spec import applications
+from crosswind.spec.backend import resolved_backend
 from crosswind.spec.condition import Condition, Places
 from crosswind.spec.design import Point
 from crosswind.spec.element import Element
@@ -68,6 +69,8 @@ def resolve(experiment: Experiment) -> Resolved:
         topology=resolve_topology(experiment.topology, experiment.scale, _own_limits(experiment)),
         tcp=resolve_tcp(experiment.topology),
         testbed=resolve_testbed(experiment.testbed),
+        backend=resolved_backend(experiment.backend),
+        overlay=experiment.overlay,
         application=_application(experiment),
         trials=_trials(experiment.trials),
         factors=factors,

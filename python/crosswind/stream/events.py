@@ -222,7 +222,7 @@ class TrialEnded(Event):
     block: int
     status: Literal["done", "failed", "interrupted"]
     reason: str | None
-    fidelity: Literal["faithful", "degraded", "void"] | None
+    fidelity: Literal["faithful", "degraded", "void", "unverified"] | None
     fidelity_reason: str | None
     explored: bool = False
     duration_s: float | None

@@ -11,7 +11,13 @@ from crosswind.testbed.folders import WorkFolder
 from crosswind.testbed.machines import MachineAt
 from crosswind.testbed.replies import Hello, Node
 from crosswind.testbed.running import RunningFabric
-from crosswind.testbed.testbed import RunningTestbed, SeveralMachines, ThisMachine
+from crosswind.testbed.testbed import (
+    OpenVSwitchHere,
+    RunningTestbed,
+    SeveralMachines,
+    ThisMachine,
+    TrafficControlHere,
+)
 
 __all__ = [
     "Agent",
@@ -25,12 +31,14 @@ __all__ = [
     "MachineAt",
     "Node",
     "NotHere",
+    "OpenVSwitchHere",
     "Process",
     "RunningFabric",
     "RunningTestbed",
     "SeveralMachines",
     "TestbedError",
     "ThisMachine",
+    "TrafficControlHere",
     "WorkFolder",
     "find_binary",
 ]

@@ -34,12 +34,24 @@ class Node(Reply):
     pid: int
 
 
+class Switch(Reply):
+    """The init in which the programs run that carry a fabric without the emulator."""
+
+    name: str
+    pid: int
+
+
 class Up(Reply):
-    """A fabric that came up; `domains` is how many threads of the emulator carry it."""
+    """A fabric that came up; `domains` is how many threads of the emulator carry it.
+
+    Attributes:
+        switch: where there is no emulator.
+    """
 
     nodes: list[Node] = Field(default_factory=list)
     wait_mode: str = ""
     domains: int = 0
+    switch: Switch | None = None
 
 
 class Bound(Reply):

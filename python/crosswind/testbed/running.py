@@ -66,9 +66,16 @@ class RunningFabric(Fabric):
         return self._agent.application_account
 
     def __enter__(self) -> Self:
-        request = {"fabric": self._spec.as_json(), **self._files.as_request()}
+        self._up({})
+        return self
+
+    def _up(self, more: Mapping[str, object]) -> Up:
+        """Bring it up; `more` are further keys of the request."""
+        request = {"fabric": self._spec.as_json(), **self._files.as_request(), **more}
         if self._limits:
             request["limits"] = self._limits
+        if self._spec.overlay is not None:
+            request["overlay"] = self._spec.overlay
         if self._generation is not None:
             request["generation"] = self._generation
         up = self._agent.request("up", Up, request)
@@ -81,7 +88,7 @@ class RunningFabric(Fabric):
         self.nodes = {node.name: node for node in up.nodes}
         self.wait_mode = up.wait_mode
         self.domains = up.domains
-        return self
+        return up
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -9,15 +9,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from crosswind.backends.ovs.mapping import PolicedBy
 from crosswind.spec import FabricSpec
 from crosswind.spec.resolved import RequestedLimits
 from crosswind.testbed.agent import Agent
 from crosswind.testbed.cluster import ClusterFabric
 from crosswind.testbed.errors import AgentDied, FabricFault
 from crosswind.testbed.fabric import Fabric, FabricFiles
-from crosswind.testbed.folders import WorkFolder
+from crosswind.testbed.folders import WorkFolder, remove_tree
 from crosswind.testbed.machines import MachineAt, Machines
+from crosswind.testbed.open_vswitch import OpenVSwitchFabric
 from crosswind.testbed.running import RunningFabric
+from crosswind.testbed.traffic_control import TrafficControlFabric
 
 
 class RunningTestbed(ABC):
@@ -64,6 +67,64 @@ class ThisMachine(RunningTestbed):
     ) -> Iterator[Fabric]:
         with Agent() as agent, RunningFabric(agent, spec, logs, files, limits) as fabric:
             yield fabric
+
+
+class OpenVSwitchHere(RunningTestbed):
+    """This machine, where Open vSwitch carries the packets.
+
+    Args:
+        police: what `police` becomes.
+    """
+
+    def __init__(self, police: PolicedBy) -> None:
+        self._police = police
+
+    @contextmanager
+    def fabric(
+        self,
+        spec: FabricSpec,
+        work: WorkFolder,
+        logs: Path,
+        files: FabricFiles | None = None,
+        limits: Mapping[str, RequestedLimits] | None = None,
+    ) -> Iterator[Fabric]:
+        with (
+            own_folder(work, "ovs") as folder,
+            Agent() as agent,
+            OpenVSwitchFabric(agent, spec, logs, limits, folder, self._police) as fabric,
+        ):
+            yield fabric
+
+
+class TrafficControlHere(RunningTestbed):
+    """This machine, where the kernel's traffic control carries the packets."""
+
+    @contextmanager
+    def fabric(
+        self,
+        spec: FabricSpec,
+        work: WorkFolder,
+        logs: Path,
+        files: FabricFiles | None = None,
+        limits: Mapping[str, RequestedLimits] | None = None,
+    ) -> Iterator[Fabric]:
+        with (
+            own_folder(work, "tc") as folder,
+            Agent() as agent,
+            TrafficControlFabric(agent, spec, logs, limits, folder) as fabric,
+        ):
+            yield fabric
+
+
+@contextmanager
+def own_folder(work: WorkFolder, name: str) -> Iterator[Path]:
+    """Return the path of a folder that does not exist, and remove it afterwards."""
+    folder = work.path / name
+    remove_tree(folder)
+    try:
+        yield folder
+    finally:
+        remove_tree(folder)
 
 
 class SeveralMachines(RunningTestbed):

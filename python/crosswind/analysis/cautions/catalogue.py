@@ -52,6 +52,14 @@ class CautionKind(Enum):
         "by more than 1 % of its interval is faithful all the same, and the trial tables name it. Of the "
         "others, compare large differences only.",
     )
+    OTHER_BACKEND = (
+        "serious",
+        "Another program than the emulator carried the packets, and nobody timed or counted each of them. "
+        "There is no ledger, no drop has a reason, slow operations have no cause, and figures have no range. "
+        "Probe traffic showed rates and marks before the first trial; nothing shows the network during one.",
+        "Read what the application measured. For what the network did to packets, run the same file with "
+        "`backend: crosswind`.",
+    )
     RANGES_WIDEN = (
         "note",
         "Each figure of a trial has a range: what it may have been without this machine's disturbances. "

@@ -15,7 +15,7 @@ from crosswind.text.units import count, quantity, short_names
 def cautions(summary: Summary) -> list[Caution]:
     """Return the warnings that apply to `summary`, serious ones first."""
     found = [
-        *_trials(summary), *_ranges(summary), *_unknown(summary), *_rest(summary),
+        *_trials(summary), *_backend(summary), *_ranges(summary), *_unknown(summary), *_rest(summary),
         *_repetitions(summary), *_modes(summary),
         *_intervals(summary), *_operations(summary), *straggler_cautions(summary),
         *setting_cautions(summary), *_loop(summary),
@@ -69,6 +69,19 @@ def _faithful_for(summary: Summary) -> str:
     )
     named = ", ".join(f"{label} ({trials})" for label, trials in many.items())
     return f" Faithful all the same: {named}." if named else ""
+
+
+def _backend(summary: Summary) -> list[Caution]:
+    """Warn that the emulator did not carry the packets, and say which program decided what."""
+    before = summary.provenance.before
+    facts = None if before is None else before.backend
+    if facts is None:
+        return []
+    decided = {f"{each.element} at {each.place}": each.by for of in facts.decided.values() for each in of}
+    checks = sum(len(each) for each in facts.checks.values())
+    text = [f"{what}: {by}" for what, by in sorted(decided.items())]
+    text.append(f"{count(checks)} probes before the first trial were as declared")
+    return [caution(CautionKind.OTHER_BACKEND, f"{facts.version} carried the packets", sentences(text))]
 
 
 def _ranges(summary: Summary) -> list[Caution]:

@@ -4,6 +4,7 @@ It has one type for both (docs/reference/contracts.md, section 3). A stored meas
 in tables beside it.
 """
 
+from crosswind.results.measurement.carried import Carried, Decided, TrafficCheck
 from crosswind.results.measurement.clock import SAME_CLOCK, ClockLine
 from crosswind.results.measurement.elements import Amount, BucketContent, ElementCounts, PacketCounts
 from crosswind.results.measurement.emulation import Conservation, EmulatorHost, Ledger, Span, Window
@@ -36,10 +37,12 @@ __all__ = [
     "BucketContent",
     "BucketRow",
     "CaptureState",
+    "Carried",
     "Change",
     "ClockLine",
     "Conservation",
     "CpusLimit",
+    "Decided",
     "DrivenLink",
     "DropRow",
     "ElementCounts",
@@ -63,6 +66,7 @@ __all__ = [
     "SeriesRow",
     "Span",
     "StoredLoad",
+    "TrafficCheck",
     "Trend",
     "Tunnel",
     "Window",

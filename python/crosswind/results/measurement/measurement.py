@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field, JsonValue
 
+from crosswind.results.measurement.carried import Carried
 from crosswind.results.measurement.elements import ElementCounts
 from crosswind.results.measurement.emulation import Conservation, EmulatorHost, Ledger, Window
 from crosswind.results.measurement.machines import MachinePart, MeasuredMachine
@@ -64,6 +65,7 @@ class Measurement(StoredPart):
         domains: how many threads carried the network.
         changes: the last change before the window, and those within it.
         recording, capture: None where there is none.
+        carried: by what, where it was not the emulator; `ledger`, `conservation` and `host` then say nothing.
         machine: of an agent that carries a part of the network.
         machines: that carried the network together; the first one's clock counts. Empty where one did.
         load: only in a stored measurement.
@@ -88,6 +90,7 @@ class Measurement(StoredPart):
     retransmissions: RecordedRows[RetransmissionRow] = RecordedRows[RetransmissionRow]()
     held_acknowledgements: RecordedRows[HeldRow] = RecordedRows[HeldRow]()
     machine: MachinePart | None = None
+    carried: Carried | None = left_out_if_empty(None)
     machines: list[MeasuredMachine] = left_out_if_empty([])
     load: StoredLoad = StoredLoad()
 

@@ -1,5 +1,6 @@
 """A resolved experiment: what is run, recorded, compared and resumed."""
 
+from crosswind.spec.resolved.backend import ResolvedBackend
 from crosswind.spec.resolved.condition import ResolvedCondition, ResolvedLevel, ResolvedStep
 from crosswind.spec.resolved.experiment import (
     SCHEMA,
@@ -74,6 +75,7 @@ __all__ = [
     "Resolved",
     "ResolvedAdaptive",
     "ResolvedApplication",
+    "ResolvedBackend",
     "ResolvedCapture",
     "ResolvedCondition",
     "ResolvedDesign",

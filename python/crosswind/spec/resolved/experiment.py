@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from crosswind.spec.resolved.backend import ResolvedBackend
 from crosswind.spec.resolved.condition import ResolvedCondition
 from crosswind.spec.resolved.part import Parameters, ResolvedFile, ResolvedPart, left_out_if_empty
 from crosswind.spec.resolved.testbed import ResolvedTestbed
@@ -97,6 +98,8 @@ class Resolved(ResolvedPart):
     Attributes:
         scale: every rate, buffer, burst and budget was multiplied by it.
         testbed: None where it runs on the machine of the command line.
+        backend: None where the emulator carries the packets.
+        overlay: a network on top of it; None where there is none.
         design: None where all conditions are run.
         conditions: with a design, the candidates.
         warnings: for readers of the results.
@@ -112,6 +115,8 @@ class Resolved(ResolvedPart):
     topology: ResolvedTopology = ResolvedTopology()
     tcp: ResolvedTcp = ResolvedTcp()
     testbed: ResolvedTestbed | None = left_out_if_empty(None)
+    backend: ResolvedBackend | None = left_out_if_empty(None)
+    overlay: Literal["vxlan"] | None = left_out_if_empty(None)
     application: ResolvedApplication
     trials: ResolvedTrials = ResolvedTrials()
     factors: dict[str, ResolvedFactor] = left_out_if_empty({})

@@ -41,6 +41,7 @@ class FabricSpec(ResolvedPart):
         merge_window_ns: segments of one super-packet that are due within it are delivered together.
         wait: `spin` or `sleep`: how the emulator waits between packets.
         domains: their number, or the names in each, where there are several.
+        overlay: a network on top of it, which is no part of the fabric and sent beside it.
     """
 
     seed: int
@@ -55,6 +56,7 @@ class FabricSpec(ResolvedPart):
     wait: str = "spin"
     condition: FabricCondition
     domains: int | list[list[str]] | None = left_out_if_empty(None)
+    overlay: Literal["vxlan"] | None = Field(None, exclude=True)
 
     def beside(self, source: ResolvedInterference) -> FabricSpec:
         """Return the same fabric with this interference alone."""

@@ -1,0 +1,1 @@
+"""The kernel's traffic control: queueing disciplines and filters on the veths of hosts and nodes."""

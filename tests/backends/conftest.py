@@ -1,0 +1,5 @@
+import sys
+from pathlib import Path
+
+# `experiments` is shared by these tests, whatever the import mode.
+sys.path.insert(0, str(Path(__file__).parent))
