@@ -93,7 +93,7 @@ def setups(repeat: int, results: Path) -> None:
 def _row(folder: Path, condition: str) -> str:
     trials, metrics = (f"'{folder / name}.parquet'" for name in ("trials", "metrics"))
     counted = f"SELECT trial FROM {trials} WHERE condition = '{condition}' AND status = 'done'"
-    ended = duckdb.sql(
+    ended = duckdb.execute(
         "SELECT coalesce(fidelity, status), count(*) "
         f"FROM {trials} WHERE condition = '{condition}' GROUP BY 1"
     ).fetchall()
@@ -114,7 +114,7 @@ def _row(folder: Path, condition: str) -> str:
 
 
 def _median(query: str, per: float) -> float:
-    (row,) = duckdb.sql(query).fetchall()
+    (row,) = duckdb.execute(query).fetchall()
     return float("nan") if row[0] is None else row[0] / per
 
 
