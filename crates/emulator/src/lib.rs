@@ -44,6 +44,7 @@ mod merging;
 mod monitor_report;
 mod names;
 mod nodes;
+mod offered;
 pub mod port;
 mod precedence;
 mod records;

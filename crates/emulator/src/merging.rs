@@ -48,10 +48,7 @@ pub fn own(mut snapshot: Snapshot, domains: &Domains, domain: usize) -> Snapshot
 /// and elements are only added.
 fn names(snapshots: &[Snapshot]) -> Names {
     let longest = snapshots.iter().max_by_key(|it| it.names.elements().len()).expect("there is at least one");
-    let mut names = longest.names.clone();
-    names.sources = snapshots.iter().flat_map(|it| it.names.sources.clone()).collect();
-    names.sources.sort_by_key(|(place, _)| *place);
-    names
+    longest.names.clone()
 }
 
 fn host(snapshots: &[Snapshot]) -> Host {
@@ -99,10 +96,6 @@ fn credit(snapshots: &[Snapshot], names: &Names, domains: &Domains) -> Log<Credi
 
 fn forwarded(snapshots: Vec<Snapshot>, names: &Names, domains: &Domains) -> Forwarded {
     let conservation = conservation(&snapshots);
-    let places: Vec<usize> =
-        snapshots.iter().flat_map(|it| it.names.sources.iter().map(|(place, _)| *place)).collect();
-    let mut sources: Vec<usize> = (0..places.len()).collect();
-    sources.sort_by_key(|&at| places[at]);
     let mut parts = snapshots.into_iter().map(|it| it.forwarded);
     let mut all = parts.next().expect("there is at least one");
     let owns = |domain: usize, element: &ElementAt| domains.of_element(element) == domain;
@@ -112,7 +105,7 @@ fn forwarded(snapshots: Vec<Snapshot>, names: &Names, domains: &Domains) -> Forw
         add_counters(&mut all.elements, part.elements, |element| owns(domain, &names.elements()[element]));
         let own = part.monitors.into_iter().filter(|look| owns(domain, names.element(look.element())));
         all.monitors.extend(own);
-        all.draws.extend(part.draws);
+        all.offered.extend(part.offered);
         all.driven.extend(part.driven);
         join(&mut all.incidents, part.incidents);
     }
@@ -122,12 +115,7 @@ fn forwarded(snapshots: Vec<Snapshot>, names: &Names, domains: &Domains) -> Forw
     in_order(&mut incidents.drops, |row| row.at_ns);
     in_order(&mut incidents.retransmissions, |row| row.at_ns);
     in_order(&mut incidents.held, |row| row.held.at_ns);
-    Forwarded { conservation, draws: picked(all.draws, &sources), ..all }
-}
-
-fn picked<T>(all: Vec<T>, order: &[usize]) -> Vec<T> {
-    let mut all: Vec<Option<T>> = all.into_iter().map(Some).collect();
-    order.iter().filter_map(|&at| all[at].take()).collect()
+    Forwarded { conservation, ..all }
 }
 
 fn add_counters(all: &mut Vec<Counted>, part: Vec<Counted>, owns: impl Fn(usize) -> bool) {

@@ -1,12 +1,9 @@
-//! Names of elements, nodes and sources, shared with the thread that renders the measurement.
+//! Names of elements and nodes, shared with the thread that renders the measurement.
 
 use std::sync::Arc;
 
 use crosswind_engine::ElementId;
 use crosswind_fabric::{ElementAt, Network};
-
-/// A name, and its place among those of all domains.
-pub type Placed = (usize, Arc<str>);
 
 /// The names of a network under the active condition.
 #[derive(Clone, Debug)]
@@ -15,18 +12,12 @@ pub struct Names {
     elements: Vec<ElementAt>,
     /// In the order of the fabric.
     pub nodes: Arc<[String]>,
-    /// In the order of `Network::sources`, each with its place among those of all domains.
-    pub sources: Vec<Placed>,
 }
 
 impl Names {
     /// The current names. Only references are copied.
     pub fn of(network: &Network, nodes: &Arc<[String]>) -> Self {
-        Self {
-            elements: network.elements().to_vec(),
-            nodes: Arc::clone(nodes),
-            sources: network.places_of_sources().zip(names(network.sources())).collect(),
-        }
+        Self { elements: network.elements().to_vec(), nodes: Arc::clone(nodes) }
     }
 
     /// Every element, in the order in which they were made.
@@ -41,10 +32,4 @@ impl Names {
         debug_assert_eq!(element.id, id);
         element
     }
-}
-
-fn names<'a, I: 'a>(
-    named: impl Iterator<Item = (&'a Arc<str>, I)> + 'a,
-) -> impl Iterator<Item = Arc<str>> + 'a {
-    named.map(|(name, _)| Arc::clone(name))
 }

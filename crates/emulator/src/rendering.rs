@@ -4,11 +4,12 @@ use crosswind_engine::{Capacity, Class, ClassCounters, Rate};
 use crosswind_fabric::{ElementAt, Levels};
 
 use crate::measurement::{
-    Again, Counts, Credit, Draw, Driven, Drop, ElementReport, HeldAcknowledgement, LeftRow, Level,
-    MachinePart, Measurement, Offered, Rows, SeriesReport, SeriesRow, UnderWay,
+    Again, Counts, Credit, Driven, Drop, ElementReport, HeldAcknowledgement, LeftRow, Level, MachinePart,
+    Measurement, Rows, SeriesReport, SeriesRow, UnderWay,
 };
 use crate::monitor_report::Monitored;
 use crate::names::Names;
+use crate::offered;
 use crate::records::{Bounded, DropRow, HeldRow, LossCause, Retransmission};
 use crate::series::{CreditRow, Row, STEP_NS};
 use crate::snapshot::{Counted, Snapshot};
@@ -20,7 +21,7 @@ impl Measurement {
             snapshot;
         let elements = names.elements().iter().zip(&forwarded.elements);
         let monitors = forwarded.monitors.into_iter();
-        let sources = names.sources.iter().zip(forwarded.draws);
+        let interference = offered::joined(forwarded.offered, window.started_ns);
         let incidents = forwarded.incidents;
         let [before, now] = forwarded.under_way;
         let under_way = UnderWay { before, now };
@@ -51,15 +52,7 @@ impl Measurement {
                 credit: left.iter().map(|row| left_row(row, &names)).collect(),
             },
             monitors: monitors.map(|look| Monitored::new(look, &names)).collect(),
-            interference: sources
-                .map(|((_, source), draws)| Offered {
-                    source: source.to_string(),
-                    draws: draws
-                        .into_iter()
-                        .map(|(at, rate_bps)| Draw { at_ns: at.as_nanos(), rate_bps })
-                        .collect(),
-                })
-                .collect(),
+            interference,
             capacity: forwarded.driven.into_iter().map(driven).collect(),
             drops: rendered(&incidents.drops, |row| drop(row, &names)),
             retransmissions: rendered(&incidents.retransmissions, |row| again(row, &names)),

@@ -7,8 +7,8 @@
 
 use std::sync::Arc;
 
-use crosswind_engine::{Counters, CreditLevel, Instant};
-use crosswind_fabric::{Levels, Network};
+use crosswind_engine::{Counters, CreditLevel};
+use crosswind_fabric::Levels;
 use crosswind_tunnel::TunnelReport;
 
 use crate::crossings::Under;
@@ -18,6 +18,7 @@ use crate::log::Log;
 use crate::measurement::{ByClass, CaptureState, Change, Conservation, Host, Recording, Window};
 use crate::monitor_report::{self, Look};
 use crate::names::Names;
+use crate::offered::{self, Draws};
 use crate::port::Port;
 use crate::records::Incidents;
 use crate::series::{CreditRow, Row};
@@ -62,8 +63,8 @@ pub struct Forwarded {
     pub elements: Vec<Counted>,
     /// Every monitor.
     pub monitors: Vec<Look>,
-    /// The draws of each source, in the order of the network's sources.
-    pub draws: Vec<Vec<(Instant, u64)>>,
+    /// What sources of interference offered in the window.
+    pub offered: Vec<Draws>,
     /// Levels set by processes since the start of the window, which is when they began.
     pub driven: Vec<Levels>,
     /// Dropped packets, retransmissions, delayed acknowledgements.
@@ -97,7 +98,7 @@ impl Forwarded {
             capture: capture.as_ref().map(|capture| CaptureState { left_out_packets: capture.left_out() }),
             elements: network.elements().iter().map(|element| counted(element.id)).collect(),
             monitors,
-            draws: draws(network, started_ns),
+            offered: offered::draws(network, started_ns),
             driven: network.levels(),
             incidents: records.incidents.clone(),
             under_way,
@@ -119,14 +120,4 @@ fn conservation<P: Port>(forwarder: &Forwarder<P>) -> Conservation {
         && entered.ghost + totals.ghost.came + duplicated.ghost
             == out.ghost + totals.ghost.went + dropped.ghost + inside.ghost;
     Conservation { entered, duplicated, out, dropped, inside, holds }
-}
-
-fn draws(network: &Network, started_ns: u64) -> Vec<Vec<(Instant, u64)>> {
-    let of_the_window = |(_, source)| {
-        let draws = network.engine_ref().draws(source);
-        // The draw that was active when the window started belongs to the window.
-        let first = draws.iter().rposition(|(at, _)| at.as_nanos() <= started_ns).unwrap_or(0);
-        draws[first..].to_vec()
-    };
-    network.sources().map(of_the_window).collect()
 }

@@ -48,7 +48,7 @@ pub use interference::{
 };
 pub use labels::Facts;
 pub use monitor_spec::HeaderReader;
-pub use network::{Network, Spent};
+pub use network::{Network, Offering, Spent};
 pub use plan::{About, Plan};
 pub use planner::Planner;
 pub use site::Place;

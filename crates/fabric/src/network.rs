@@ -44,6 +44,19 @@ struct Source {
     flow: u32,
 }
 
+/// A source of interference since the restart of processes.
+#[derive(Clone, Debug)]
+pub struct Offering {
+    /// Its place among those of its condition, of all domains.
+    pub place: usize,
+    /// Its name, which ends with `FROM->TO`; no other condition has had it.
+    pub name: Arc<str>,
+    /// Its draws are those of this source.
+    pub id: SourceId,
+    /// When another condition stopped it; `None` while it runs.
+    pub until: Option<Instant>,
+}
+
 /// An engine with the fabric's elements, paths and sources.
 #[derive(Debug)]
 pub struct Network {
@@ -63,6 +76,8 @@ pub struct Network {
     memories: usize,
     paths: Paths,
     sources: Vec<Source>,
+    /// Sources that were stopped since the restart of processes, in that order.
+    stopped: Vec<Offering>,
     drives: Drives,
     label_sets: LabelSets,
     readers_version: u64,
@@ -112,6 +127,7 @@ impl Network {
             stated: Arc::default(),
             memories: 0,
             sources: Vec::new(),
+            stopped: Vec::new(),
             drives: Drives::default(),
             label_sets: LabelSets::default(),
             readers_version: 0,
@@ -149,9 +165,10 @@ impl Network {
         self.sources.iter().map(|source| (&self.target.ghosts[source.ghost].name, source.id))
     }
 
-    /// The places of the running sources among those of all domains.
-    pub fn places_of_sources(&self) -> impl Iterator<Item = usize> + '_ {
-        self.sources.iter().map(|source| source.ghost)
+    /// The running sources, and those before them that were stopped since the restart of processes.
+    pub fn offerings(&self) -> impl Iterator<Item = Offering> + '_ {
+        let running = self.sources.iter().map(|source| offering(source, &self.target, None));
+        self.stopped.iter().cloned().chain(running)
     }
 
     /// The levels of links that processes drive or have driven, since the processes were restarted.
@@ -160,8 +177,9 @@ impl Network {
     }
 
     /// Restarts the time of processes at `at`, where a measurement starts, and draws their levels again from the
-    /// first.
+    /// first. Sources that were stopped before are forgotten.
     pub fn restart_processes(&mut self, at: Instant) {
+        self.stopped.clear();
         self.drives.restart(&mut self.engine, &self.elements, at);
     }
 
@@ -316,6 +334,8 @@ impl Network {
         for source in &stopped {
             self.engine.stop_source(at, source.id);
         }
+        // A measurement shows every rate that was offered in it.
+        self.stopped.extend(stopped.iter().map(|source| offering(source, before, Some(at))));
         for (place, ghost) in target.ghosts.iter().enumerate() {
             if !self.border.has_host(target.neighbours[ghost.from]) {
                 continue;
@@ -388,6 +408,11 @@ impl Network {
     fn follow_wire(&self, link: usize, stages: &mut Vec<ElementId>) {
         stages.extend(self.wires[link].stages().map(|key| self.elements.id(key)));
     }
+}
+
+fn offering(source: &Source, target: &Target, until: Option<Instant>) -> Offering {
+    let &Source { id, ghost: place, .. } = source;
+    Offering { place, name: Arc::clone(&target.ghosts[place].name), id, until }
 }
 
 /// The watches in `some` that `others` lacks or has differently; both in the order of their monitors.

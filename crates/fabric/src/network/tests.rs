@@ -350,6 +350,40 @@ fn each_of_a_hundred_matches_counts_its_own_packets() {
 }
 
 #[test]
+fn sources_of_a_replaced_condition_are_remembered_until_the_next_restart() {
+    let offers = |bps: u64| -> Condition {
+        let text = format!(
+            r#"{{"name": "i{bps}", "interference": [{{"between": ["h0", "h1"], "by": "ghost", "rate": {{"constant_bps": {bps}}},
+                "hold_ns": 1000, "pacing_ns": 1000, "packet_ip_bytes": 1500, "zero": "silence"}}]}}"#
+        );
+        serde_json::from_str(&text).unwrap()
+    };
+    let ns = Instant::from_nanos;
+    let mut network = Planned::new(&fabric(2));
+    network.apply(ns(1_000), &offers(5));
+    network.engine().advance(ns(3_500));
+    network.apply(ns(4_500), &offers(6));
+    let none: Condition = serde_json::from_str(r#"{"name": "none"}"#).unwrap();
+    network.engine().advance(ns(5_500));
+    network.apply(ns(6_000), &none);
+    let found: Vec<_> = network
+        .offerings()
+        .filter(|it| it.name.ends_with("h0->h1"))
+        .map(|it| (network.engine_ref().draws(it.id).to_vec(), it.until))
+        .collect();
+    let drawn = |at_ns: &[u64], bps: u64| at_ns.iter().map(|&at| (ns(at), bps)).collect::<Vec<_>>();
+    assert_eq!(
+        found,
+        [
+            (drawn(&[1_000, 2_000, 3_000, 4_000], 5), Some(ns(4_500))),
+            (drawn(&[4_500, 5_500], 6), Some(ns(6_000)))
+        ]
+    );
+    network.restart_processes(ns(7_000));
+    assert_eq!(network.offerings().count(), 0);
+}
+
+#[test]
 fn interference_loads_both_directions_and_only_its_pair() {
     let mut fabric = fabric(4);
     fabric.condition = serde_json::from_str(
