@@ -110,7 +110,7 @@ def command(rig: Rig, *words: object) -> subprocess.Popen[str]:
     )
 
 
-def testbed(folder: Path) -> Path:
+def inventory(folder: Path) -> Path:
     file = folder / "testbed.yaml"
     file.write_text(f"ssh: {{hosts: [{', '.join(NAMES)}]}}\n")
     return file
@@ -157,7 +157,7 @@ def measured(rig: Rig) -> Iterator[tuple[Path, str]]:
         folder = Path(name)
         folder.chmod(0o755)
         out = folder / "between"
-        running = command(rig, "fingerprint", "--testbed", testbed(folder), "--out", out)
+        running = command(rig, "fingerprint", "--testbed", inventory(folder), "--out", out)
         printed, complaints = running.communicate(timeout=180)
         assert running.returncode == 0, complaints
         for machine in rig.machines:
@@ -246,7 +246,7 @@ def check_topology(out: Path) -> None:
 @pytest.mark.long
 def test_a_machine_that_fails_in_the_middle_loses_its_pairs_alone(rig: Rig, tmp_path: Path) -> None:
     out, gone = tmp_path / "between", rig.machines[2]
-    running = command(rig, "fingerprint", "--testbed", testbed(tmp_path), "--out", out)
+    running = command(rig, "fingerprint", "--testbed", inventory(tmp_path), "--out", out)
     cut = threading.Event()
 
     def cut_when_measured() -> None:
