@@ -104,7 +104,7 @@ def test_what_the_kernel_lacks_is_refused_with_place_and_remedy(condition: str, 
     with pytest.raises(NotCarried, match=words) as refused:
         tried(condition)
     assert str(refused.value).startswith("backend tc: tried: ")
-    assert str(refused.value).endswith("crosswind can: write backend: crosswind")
+    assert str(refused.value).endswith("write backend: crosswind, which can")
 
 
 def test_a_setting_that_the_kernel_has_otherwise_is_a_difference():
@@ -117,3 +117,11 @@ def test_a_setting_that_the_kernel_has_otherwise_is_a_difference():
     ]  # fmt: skip
     assert list(differences(asked, shown)) == ["h0up netem 1: corrupt corrupt: asked 0.001, has 0.002"]
     assert list(differences(asked, [])) == ["h0up netem 1: is not there", "h0up tbf 10: is not there"]
+
+
+def test_a_bucket_is_stored_in_microseconds_of_its_rate():
+    (asked,) = [each for each in tried("host.egress: []").qdiscs if each.device == "h0up"]
+    shown = {"dev": "h0up", "kind": "tbf", "handle": "1:", "options": {"rate": 12304941, "burst": 3063}}
+    assert list(differences([asked], [shown])) == []
+    smaller = {**shown, "options": {"rate": 12304941, "burst": 3000}}
+    assert list(differences([asked], [smaller])) == ["h0up tbf 1: burst: asked 3076, has 3000"]

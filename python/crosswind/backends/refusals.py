@@ -17,7 +17,7 @@ class NotCarried(CrosswindError):
     def element(cls, backend: str, condition: str, place: str, kind: str, why: str, other: str) -> NotCarried:
         """Return the refusal of an element of a condition."""
         return cls(
-            f"backend {backend}: {condition}: {kind} at {place}: {why}; {other} can: write backend: {other}"
+            f"backend {backend}: {condition}: {kind} at {place}: {why}; write backend: {other}, which can"
         )
 
     @classmethod
