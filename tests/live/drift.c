@@ -1,17 +1,35 @@
-/* Makes the monotonic clocks of a process run faster, by RATE_PPB, from the instant ORIGIN_NS on.
+/* Makes the monotonic clocks of a process run faster, by RATE_PPB, from the instant ORIGIN_NS on. The file STEP has eight
+ * bytes: nanoseconds by which the machine's clock has been set since then.
  *
  * Loaded into every program of a machine of the rig (machines.py) by /etc/ld.so.preload. The wall clock and the
  * kernel's own timers run on as they are: stamps of packets are on the wall clock, and a timer of a second is wrong by
  * RATE_PPB. What waits for an absolute instant waits for that of the kernel's clock. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #define NS 1000000000LL
+
+static const volatile int64_t *step;
+
+__attribute__((constructor)) static void find_step(void) {
+    int file = open(STEP, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return;
+    void *found = mmap(0, sizeof *step, PROT_READ, MAP_SHARED, file, 0);
+    if (found != MAP_FAILED) step = found;
+    close(file);
+}
+
+static int64_t step_ns(void) {
+    return step ? *step : 0;
+}
 
 static int drifts(clockid_t clock) {
     return clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_RAW || clock == CLOCK_MONOTONIC_COARSE ||
@@ -28,7 +46,7 @@ static int64_t to_ns(const struct timespec *time) {
 }
 
 static struct timespec of_kernel(const struct timespec *drifted) {
-    int64_t since = to_ns(drifted) - ORIGIN_NS;
+    int64_t since = to_ns(drifted) - step_ns() - ORIGIN_NS;
     return from_ns(ORIGIN_NS + since - (int64_t)((__int128)since * RATE_PPB / (NS + RATE_PPB)));
 }
 
@@ -38,7 +56,7 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
     int failed = real(clock, time);
     if (!failed && drifts(clock)) {
         int64_t since = to_ns(time) - ORIGIN_NS;
-        *time = from_ns(ORIGIN_NS + since + (int64_t)((__int128)since * RATE_PPB / NS));
+        *time = from_ns(step_ns() + ORIGIN_NS + since + (int64_t)((__int128)since * RATE_PPB / NS));
     }
     return failed;
 }

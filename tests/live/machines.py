@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import struct
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -48,6 +49,7 @@ mount -t tmpfs -o mode=755 tmpfs /run
 mkdir /run/sshd /run/machine
 cp {folder}/sshd_config {folder}/host-key {folder}/authorized /run/machine/
 if [ -d {folder}/etc ]; then
+    head -c 8 /dev/zero > {step}
     cp {folder}/drift.so {drift}
     mount --bind {folder}/etc /etc
 fi
@@ -61,6 +63,8 @@ ip link set lo up
 
 # Where programs of a machine find what makes its clock drift.
 _DRIFT = "/run/machine/drift.so"
+# By how much that clock was set, in eight bytes.
+_STEP = "/run/machine/step"
 
 
 @dataclass
@@ -105,6 +109,18 @@ class Machine:
             self.run(
                 "ip", "neigh", "replace", *neighbour.removesuffix("PERMANENT ").split(), "nud", "permanent"
             )
+
+    def set_clock(self, by_ns: int) -> None:
+        """Set its monotonic clocks, which have to drift (`drifts_ppm`)."""
+        step = Path(f"/proc/{self.pid}/root{_STEP}")
+        (before_ns,) = struct.unpack("q", step.read_bytes())
+        # In place: programs have it in their memory.
+        with step.open("r+b") as file:
+            file.write(struct.pack("q", before_ns + by_ns))
+
+    def connections(self) -> list[int]:
+        """Return the processes of sshd that serve a connection."""
+        return [pid for pid, words in _descendants(self.pid).items() if words.startswith("sshd: root")]
 
     def processes(self) -> dict[int, str]:
         """Return its processes without init and sshd, by process id here: their command lines."""
@@ -257,7 +273,7 @@ def _boot(
         (own / "sshd_config").write_text(_SSHD_CONFIG.format(folder="/run/machine"))
         if number in drifts_ppm:
             _make_drift(own, shifts_s[number], drifts_ppm[number])
-        boot = _BOOT.format(folder=own, home=HOME, name=f"m{number}", drift=_DRIFT)
+        boot = _BOOT.format(folder=own, home=HOME, name=f"m{number}", drift=_DRIFT, step=_STEP)
         pid = stack.enter_context(_machine(place, boot, shifts_s[number]))
         started.append(Machine(f"m{number}", address, "eth0", pid, own, shifts_s[number]))
     rig = _client(folder, key, client, started)
@@ -343,7 +359,7 @@ def _in(pid: int, *command: str) -> None:
 def _make_drift(folder: Path, shift_s: int, drift_ppm: int) -> None:
     """Make an /etc by which every program of a machine loads a clock that runs faster from now on."""
     origin_ns = time.monotonic_ns() + shift_s * 1_000_000_000
-    rate = (f"-DORIGIN_NS={origin_ns}LL", f"-DRATE_PPB={drift_ppm * 1000}LL")
+    rate = (f"-DORIGIN_NS={origin_ns}LL", f"-DRATE_PPB={drift_ppm * 1000}LL", f'-DSTEP="{_STEP}"')
     source = Path(__file__).with_name("drift.c")
     command = ["cc", "-O2", "-shared", "-fPIC", *rate, "-o", str(folder / "drift.so"), str(source), "-ldl"]
     subprocess.run(command, check=True)

@@ -32,7 +32,7 @@ from crosswind.runner.steering import Steering
 from crosswind.runner.trial import MeasuredTrial, run_trial
 from crosswind.spec import Resolved
 from crosswind.stream import Event, Stream, TrialReached
-from crosswind.testbed import FabricFiles, RunningTestbed, WorkFolder
+from crosswind.testbed import FabricFiles, RunningTestbed, TestbedError, WorkFolder
 
 
 def planned_row(trial: Trial, resolved: Resolved) -> TrialRow:
@@ -184,7 +184,7 @@ class Attempt:
         status: Status = "failed"
         if isinstance(error, Interrupted):
             self._stops_the_run, status = error, "interrupted"
-        elif is_disk_full(error):
+        elif is_disk_full(error) and not self._is_elsewhere(error):
             self._stops_the_run = DiskFull(self._folder.path, f"the results of {self._name}", error)
         explored = self._steering.explored()
         reason = f"{explored}; then {reason_of(error)}" if explored else reason_of(error)
@@ -196,6 +196,10 @@ class Attempt:
             full = DiskFull(self._folder.path, "the journal", unwritten)
             raise self._stops_the_run or full from error
         return row
+
+    def _is_elsewhere(self, error: Exception) -> bool:
+        """Whether an error may be about the disk of another machine: the next trial may find room there."""
+        return self._resolved.testbed is not None and isinstance(error, TestbedError)
 
     def _files(self) -> FabricFiles:
         """Return the files that this attempt has to write, and make their folders."""
