@@ -60,12 +60,13 @@ test: build
 	@bash tests/prepare.sh
 	cargo test --workspace
 	$(PURE) -m "not long"
-	$(LIVE) --numprocesses 2 --dist loadfile -m "not long"
+	$(LIVE) -m "not long"
 
 PURE := $(BIN)/pytest --numprocesses auto --ignore tests/live
 
-# A live test that fails is run once more, and named in the summary: a hypervisor may have taken the core away.
-LIVE := $(BIN)/pytest --reruns 1 -r aR tests/live
+# Two files of live tests at a time, because most of their time they wait. One that fails is run once more, and named in the summary: a
+# hypervisor may have taken the core away.
+LIVE := $(BIN)/pytest --numprocesses 2 --dist loadfile --reruns 1 -r aR tests/live
 
 test-all: build
 	@bash tests/prepare.sh
