@@ -24,12 +24,12 @@ DELAY_SHOWN = "document.querySelector('#sliders output').textContent"
 # The value beside the title of the round trip's chart, and each that it has had since, with its instant.
 TRIP = "[...document.querySelectorAll('#charts figcaption')].at(-1).querySelector('.value')"
 TRIP_SHOWN = f"{TRIP}.textContent"
+# Charts are made anew when a line joins them, so all of them are watched.
 NOTE_SHOWN = f"""(() => {{
-  const value = {TRIP};
   window.shown = [];
   const now = () => performance.timeOrigin + performance.now();
-  new MutationObserver(() => window.shown.push([now(), value.textContent]))
-    .observe(value, {{characterData: true, subtree: true}});
+  new MutationObserver(() => window.shown.push([now(), {TRIP_SHOWN}]))
+    .observe(document.getElementById('charts'), {{characterData: true, childList: true, subtree: true}});
 }})()"""
 SHOWN = "JSON.stringify(window.shown)"
 
