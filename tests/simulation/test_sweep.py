@@ -110,7 +110,7 @@ def test_a_killed_worker_process_loses_nothing(folder: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_sweep_leaves_no_process_and_goes_on(folder: Path, number: signal.Signals) -> None:
-    path, store = written(folder, grid(10, duration="60s")), folder / "s"
+    path, store = written(folder, grid(40, duration="60s")), folder / "s"
     program = "from crosswind.cli import main; main()"
     command = [sys.executable, "-c", program, "simulate", path, "--store", store, "--workers", "1"]
     process = psutil.Popen([*map(str, command)], stderr=subprocess.PIPE, start_new_session=True)
@@ -135,9 +135,9 @@ def test_an_interrupted_sweep_leaves_no_process_and_goes_on(folder: Path, number
     ends = {signal.SIGINT: "error: interrupted", signal.SIGTERM: "error: terminated"}
     assert number == signal.SIGKILL or error.splitlines()[-1] == ends[number]
     before = len(times_stored(store))
-    assert 0 < before < 101
+    assert 0 < before < 401
     end = json.loads(simulate(path, "--store", store, "--json").output)
-    assert (end["stored_before"], end["simulated"]) == (before, 101 - before)
+    assert (end["stored_before"], end["simulated"]) == (before, 401 - before)
     assert set(times_stored(store).values()) == {1}
 
 
