@@ -425,6 +425,8 @@ fn lacking<'a>(some: &'a [Watching], others: &'a [Watching]) -> impl Iterator<It
 }
 
 #[cfg(test)]
+mod graph_tests;
+#[cfg(test)]
 pub(crate) mod tests;
 #[cfg(test)]
 mod treated;
