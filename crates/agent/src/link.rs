@@ -123,7 +123,7 @@ pub fn address(position: u16) -> Request {
     address_of(ETH0_INDEX, address::ip(position))
 }
 
-/// As [`address`], of any device.
+/// As [`address()`], of any device.
 pub fn address_of(index: u32, ip: Ipv4Addr) -> Request {
     let mut message = AddressMessage::default();
     message.header.family = AddressFamily::Inet;
