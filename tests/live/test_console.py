@@ -41,7 +41,7 @@ def opened(live: Live) -> Iterator[tuple[Live, str, Chromium]]:
 
 @needs_chromium
 def test_what_was_moved_is_saved_and_validates(opened: tuple[Live, str, Chromium]) -> None:
-    live, _, page = opened
+    live, url, page = opened
     for slider, position in (
         ("delay_us", 100),
         ("jitter_us", 60),
@@ -52,6 +52,11 @@ def test_what_was_moved_is_saved_and_validates(opened: tuple[Live, str, Chromium
         page.value(MOVE.format(slider, position))
         page.await_true(f"document.querySelector('#done li').textContent.includes('{slider.split('_')[0]}')")
     page.await_true("document.getElementById('active').textContent === 'by-hand'")
+    # The stream of a page that is opened again begins before the moves.
+    page.open(url)
+    page.await_true("document.getElementById('active').textContent === 'by-hand'")
+    page.await_true("document.getElementById('late').textContent !== ''")
+    assert page.value("document.getElementById('delay_us').value") == "100"
     saved = page.value(SAVED)
     (live.folder / "by-hand.yaml").write_text(saved)
     status, said = live.run("validate", "by-hand.yaml")

@@ -20,10 +20,10 @@ export class Hand {
     live.view.onPlace = () => this.#values();
   }
 
-  /** Shows that another condition is active. */
+  /** Shows that another condition is active. The stream begins a minute ago, so it may be older than the last move. */
   active() {
-    const { name } = this.model.condition;
-    if (name !== BY_HAND && this.values.length) this.begin();
+    const { name, at_ns } = this.model.condition;
+    if (name !== BY_HAND && at_ns > this.movedAt && this.values.length) this.begin();
     this.#conditions();
   }
 
@@ -68,6 +68,7 @@ export class Hand {
 
   #done({ moves, values, saves }) {
     this.values = values;
+    this.movedAt = moves.at(-1)?.at_ns ?? 0;
     const begun = moves[0]?.at_ns ?? 0;
     const items = moves.map(({ at_ns, words }) =>
       made("li", {}, made("time", { text: text.seconds((at_ns - begun) / 1e9) }), made("span", { text: words })));

@@ -10,7 +10,7 @@ export class Model {
     this.uplink = new Map(this.links.filter((link) => link.from in this.hosts).map((link) => [link.from, link]));
     this.downlink = new Map(this.links.filter((link) => link.to in this.hosts).map((link) => [link.to, link]));
     this.trunks = this.links.filter((link) => this.isTrunk(link));
-    this.condition = { name: "", places: {} };
+    this.condition = { name: "", at_ns: 0, places: {} };
     this.known = new Map();
     this.rates = new Map();
     for (const change of active) this.change(change);
@@ -19,7 +19,7 @@ export class Model {
   /** A condition, or a step of its timeline, is active. */
   change(change) {
     const kept = change.by === "timeline" ? this.condition.places : {};
-    this.condition = { name: change.condition, places: { ...kept, ...change.places } };
+    this.condition = { name: change.condition, at_ns: change.at_ns, places: { ...kept, ...change.places } };
     this.rates.clear();
   }
 
