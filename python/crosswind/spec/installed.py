@@ -3,8 +3,10 @@
 All are entry points, those of this project and of others: `pyproject.toml` names those of this project.
 """
 
+import sys
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from functools import cache
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import TypeVar
 
 from crosswind.errors import CrosswindError, Exit
@@ -20,6 +22,12 @@ class BrokenPlugin(CrosswindError):
     """An installed application or provider cannot be loaded; the others still work."""
 
     exit = Exit.PREFLIGHT
+
+
+@cache
+def _installed(group: str, path: tuple[str, ...]) -> EntryPoints:
+    """Return the entry points in these folders: to read them takes 5 ms, and a file asks 19 times."""
+    return entry_points(group=group)
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,7 @@ class Plugins:
 
     def names(self) -> list[str]:
         """Return the names of those that are installed, sorted."""
-        return sorted({point.name for point in entry_points(group=self.group)})
+        return sorted(_installed(self.group, tuple(sys.path)).names)
 
     def find(self, name: str, kind: type[Kind]) -> type[Kind]:
         """Return the plugin of this name, a subclass of `kind`.
@@ -47,7 +55,7 @@ class Plugins:
             UnknownPlugin: none is installed; the message names those that are.
             BrokenPlugin: it cannot be imported, or is not a subclass; the message names its package.
         """
-        for point in entry_points(group=self.group, name=name):
+        for point in _installed(self.group, tuple(sys.path)).select(name=name):
             return self._loaded(point, kind)
         raise UnknownPlugin(
             f'{self.noun} "{name}": not installed; installed are {", ".join(self.names()) or "none"}'
