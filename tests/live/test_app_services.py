@@ -103,6 +103,7 @@ def test_answers_over_tcp_wait_for_retransmissions_behind_a_bucket(live: Live) -
     assert behind > without
 
 
+@pytest.mark.long
 def test_a_server_without_the_keys_is_a_failed_trial_with_its_reason(live: Live) -> None:
     # 300,000 keys of ETC are 80 MB. The most popular keys are stored first, so they are evicted first.
     for missing in find("memcached").missing():

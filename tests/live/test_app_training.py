@@ -67,6 +67,7 @@ def test_a_token_bucket_makes_steps_as_long_as_the_gradients_take_to_pass_it(liv
     assert losses == 2 * 2
 
 
+@pytest.mark.long
 def test_a_worker_that_dies_fails_the_trial_and_is_named(live: Live) -> None:
     write(live, steps=1_000_000, repeat=1)
     run = live.start("run", "training.yaml")

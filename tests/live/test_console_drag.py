@@ -90,7 +90,7 @@ def ns_of(text: str) -> int:
 
 
 @needs_chromium
-@pytest.mark.parametrize("beside", ["nothing", "bulk"])
+@pytest.mark.parametrize("beside", ["nothing", pytest.param("bulk", marks=pytest.mark.long)])
 def test_a_slider_that_is_dragged_is_felt_by_a_ping_and_shown_within_200_ms(live: Live, beside: str) -> None:
     with (
         opened_console(live) as (_, page),

@@ -94,6 +94,7 @@ def test_a_networks_fingerprint_has_its_bucket_and_becomes_a_condition(live: Liv
 
 
 @needs_chromium
+@pytest.mark.long
 def test_a_fingerprint_is_shown_while_it_is_measured(live: Live) -> None:
     (live.folder / "network.yaml").write_text(NETWORK)
     with (

@@ -55,6 +55,7 @@ def test_where_udp_is_dropped_what_tcp_measured_is_kept(live: Live) -> None:
     assert not {"delay", "bulk", "token_bucket", "trace"} & found.keys()
 
 
+@pytest.mark.long
 def test_where_bulk_transfer_is_dropped_round_trips_and_delays_are_kept(live: Live) -> None:
     with behind_a_wall("tcp dport 7078") as command:
         status, said = live.run(*command, timeout_s=180)
@@ -66,6 +67,7 @@ def test_where_bulk_transfer_is_dropped_round_trips_and_delays_are_kept(live: Li
     assert not {"bulk", "token_bucket", "trace"} & found.keys()
 
 
+@pytest.mark.long
 def test_where_questions_are_dropped_it_ends_before_anything_is_measured(live: Live) -> None:
     with behind_a_wall("tcp dport 7079") as command:
         status, said = live.run(*command, timeout_s=180)

@@ -198,6 +198,7 @@ def test_with_keep_the_files_of_the_last_trial_stay_here_and_there(place: Place)
     shutil.rmtree(folder)
 
 
+@pytest.mark.long
 def test_a_run_that_was_interrupted_is_continued_on_its_machines(place: Place) -> None:
     process = place.start("run", "live.yaml", "--testbed", "two.yaml")
     assert process.stdout is not None

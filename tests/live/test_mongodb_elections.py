@@ -120,6 +120,7 @@ def await_writes(load: subprocess.Popen[str], server: str, count: int) -> None:
         assert time.monotonic() < deadline, f"no {count} writes within {SOON_S:g} s"
 
 
+@pytest.mark.long
 def test_an_election_while_records_are_loaded_loses_none_and_fails_nothing(
     replica_set: ReplicaSet, tmp_path: Path
 ) -> None:

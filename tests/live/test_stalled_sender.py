@@ -80,6 +80,7 @@ def measured(live: Live, monkeypatch: pytest.MonkeyPatch) -> partial[TrafficTrac
     return partial(duty_cycle, network, 1.3 * HIGH_BPS, [3.5, 2.0], 3.0, 0.02)
 
 
+@pytest.mark.long
 def test_a_burst_whose_sender_stalled_is_measured_again_and_the_bucket_is_right(
     live: Live, measured: partial[TrafficTrace]
 ) -> None:

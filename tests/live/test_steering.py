@@ -89,7 +89,7 @@ def test_one_move_voids_the_attempt_and_the_next_one_counts(
 def test_the_page_of_a_run_says_what_a_move_costs_before_the_first_one(
     live: Live, experiment: Callable[..., str]
 ) -> None:
-    file = experiment(repeat=1, duration="8s")
+    file = experiment(repeat=1, duration="4s")
     with (
         live.serving("console: ", "run", file, "--console") as (process, said),
         Chromium(live.folder / "profile") as page,
