@@ -11,10 +11,11 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
+from machine_runs import ROUND_TRIP_NS, ZONES, check_within, experiment, measured, rows
 
 from crosswind.plan import selected
 from crosswind.results import Measurement
@@ -35,33 +36,15 @@ from crosswind.testbed.transport import LocalChild
 if TYPE_CHECKING:
     from conftest import Live
 
-ZONES = ("left", "right", "far")
 NODES = {"server": "left", "client": "right", "idle": "far"}
-BETWEEN_MS = 5
-# A round trip crosses the link between the zones and the links of two hosts, each way.
-ROUND_TRIP_NS = 2 * (BETWEEN_MS * 1_000_000 + 2 * 100_000)
 # The same clock, by its estimate; a busy machine takes as long to answer.
 SAME_NS = 500_000
 
 
-def experiment(folder: Path, conditions: str = "") -> Path:
-    delay = {zone: {other: f"{BETWEEN_MS}ms" for other in ZONES if other != zone} for zone in ZONES}
+def written(folder: Path, conditions: str = "") -> Path:
+    """Write the experiment, and return its file."""
     path = folder / "live.yaml"
-    path.write_text(
-        f"""
-name: live
-topology:
-  zones: {{delay: {delay}}}
-  uplink: {{rate: 100Mbit/s, delay: 100us, buffer: 64KiB}}
-  nodes: {NODES}
-  wait: sleep
-conditions:
-  - none
-  - slow: {{link: [{{delay: {{time: 5ms}}}}]}}{conditions}
-application: {{rpc: {{duration: 1s, warm_up: 500ms}}}}
-trials: {{repeat: 1, rest: 0s, seed: 7, limits: {{void: accept}}}}
-"""
-    )
+    path.write_text(experiment(NODES, conditions=conditions))
     return path
 
 
@@ -92,14 +75,14 @@ def own_programs(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def measured(
+def measure(
     live: Live, own_programs: None, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[[RunningTestbed], Path]]:
     """Return a function that runs the experiment on machines; it returns the run's folder."""
 
     def run(testbed: RunningTestbed, conditions: str = "", only: tuple[str, ...] = ()) -> Path:
         monkeypatch.setattr(runs, "testbed_of", lambda *_: testbed)
-        path = experiment(live.folder, conditions)
+        path = written(live.folder, conditions)
         runs.run(
             selected(resolve(load_experiment(path)), only, once=False),
             path.read_text(),
@@ -114,11 +97,6 @@ def measured(
     live.await_no_process()
 
 
-def rows(folder: Path, select: str) -> list[tuple[Any, ...]]:
-    named = select.replace("TRIALS", f"'{folder}/trials.parquet'")
-    return duckdb.sql(named.replace("METRICS", f"'{folder}/metrics.parquet'")).fetchall()
-
-
 def medians(folder: Path) -> dict[str, float]:
     failed = rows(folder, "SELECT condition, reason FROM TRIALS WHERE status != 'done'")
     assert not failed
@@ -131,10 +109,10 @@ def medians(folder: Path) -> dict[str, float]:
 
 @pytest.mark.parametrize("count", [2, 3])
 def test_a_round_trip_between_machines_takes_as_long_as_on_one(
-    measured: Callable[[RunningTestbed], Path], count: int
+    measure: Callable[[RunningTestbed], Path], count: int
 ) -> None:
-    alone = medians(measured(ThisMachine()))
-    folder = measured(several(count))
+    alone = medians(measure(ThisMachine()))
+    folder = measure(several(count))
     together = medians(folder)
     print(f"{count} machines: {together}, one: {alone}")
     for condition, added_ns in (("none", 0), ("slow", 4 * 5_000_000)):
@@ -142,22 +120,22 @@ def test_a_round_trip_between_machines_takes_as_long_as_on_one(
         # What a host and the emulator add; a machine of two cores has as many emulators as agents.
         assert together[condition] - alone[condition] < 500_000
     for (trial,) in rows(folder, "SELECT trial FROM TRIALS"):
-        stored = Measurement.model_validate_json((folder / "monitors" / f"{trial}.json").read_bytes())
+        stored = measured(folder, trial)
         check(stored, count)
-        within(folder, trial, stored)
+        check_within(folder, trial, stored)
         [printed] = (folder / "logs" / trial / "server").glob("*.out")
         assert "listening" in printed.read_text()
 
 
 def test_ghosts_monitors_queues_and_a_timeline_are_those_of_one_machine(
-    measured: Callable[..., Path],
+    measure: Callable[..., Path],
 ) -> None:
     found = []
     for testbed in (ThisMachine(), several(2)):
-        folder = measured(testbed, EVERYTHING, ("busy",))
+        folder = measure(testbed, EVERYTHING, ("busy",))
         ((trial, reason),) = rows(folder, "SELECT trial, reason FROM TRIALS")
         assert reason is None
-        stored = Measurement.model_validate_json((folder / "monitors" / f"{trial}.json").read_bytes())
+        stored = measured(folder, trial)
         histograms = f"'{folder}/monitors/{trial}.histograms.parquet'"
         monitored = duckdb.sql(
             f"SELECT element, sum(count) FROM {histograms} WHERE what = 'packet-size' GROUP BY element"
@@ -203,21 +181,9 @@ def check(stored: Measurement, count: int) -> None:
     assert {node.node for node in stored.nodes} == set(NODES)
 
 
-def within(folder: Path, trial: str, stored: Measurement) -> None:
-    """Check that operations and the window are on one clock: both begin and end at about the same instants.
-
-    A busy machine may take a fraction of a second to open the window.
-    """
-    samples = folder / "samples" / f"{trial}.parquet"
-    select = f"SELECT min(started_ns), max(finished_ns) FROM '{samples}' WHERE measured"
-    [(first, last)] = duckdb.sql(select).fetchall()
-    assert abs(first - stored.window.started_ns) < 500_000_000
-    assert last <= stored.window.ended_ns
-
-
 @pytest.mark.usefixtures("own_programs")
 def test_a_lost_agent_ends_the_wait_for_a_process_elsewhere_and_names_its_machine(live: Live) -> None:
-    spec = fabric_of(resolve(load_experiment(experiment(live.folder))), "none")
+    spec = fabric_of(resolve(load_experiment(written(live.folder))), "none")
     logs = live.folder / "logs"
 
     def lose(testbed: SeveralMachines, work: WorkFolder) -> None:
@@ -238,7 +204,7 @@ def test_a_lost_agent_ends_the_wait_for_a_process_elsewhere_and_names_its_machin
 
 @pytest.mark.usefixtures("own_programs")
 def test_a_change_of_condition_and_steps_of_all_machines_are_at_one_instant(live: Live) -> None:
-    resolved = resolve(load_experiment(experiment(live.folder)))
+    resolved = resolve(load_experiment(written(live.folder)))
     spec, slow = fabric_of(resolved, "none"), fabric_of(resolved, "slow").condition
     found: list[Step] = []
     with (

@@ -13,8 +13,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,12 +20,11 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import machines as rigs
 import pytest
-from conftest import SOURCES, START
-from machines import Machine, Rig
+from machine_runs import Place, experiment, rig_of
+from machines import Machine
 
-from crosswind.testbed import TestbedError, find_binary
+from crosswind.testbed import find_binary
 from crosswind.testbed.ssh.transport import LEASE_S
 
 pytestmark = pytest.mark.long
@@ -40,55 +37,27 @@ STEP_NS = 30_000_000
 # Of the last machine, so that its programs load a clock that can be set.
 DRIFT_PPM = 20
 TRIALS = 12
-ZONES = ("left", "right", "far")
-DELAY = {zone: {other: "5ms" for other in ZONES if other != zone} for zone in ZONES}
-EXPERIMENT = f"""
-name: live
-topology:
-  zones: {{delay: {DELAY}}}
-  uplink: {{rate: 100Mbit/s, delay: 100us, buffer: 64KiB}}
-  nodes: {{server: left, idle: right, client: far}}
-  wait: sleep
-conditions:
-  - none
-  - slow: {{link: [{{delay: {{time: 5ms}}}}]}}
-application: {{rpc: {{duration: 1s, warm_up: 200ms}}}}
-trials: {{repeat: {TRIALS // 2}, rest: 0s, seed: 7, limits: {{void: accept}}}}
-"""
+EXPERIMENT = experiment(
+    {"server": "left", "idle": "right", "client": "far"}, warm_up="200ms", repeat=TRIALS // 2
+)
 
 
 @dataclass
-class Place:
-    """A folder for runs, and machines for them."""
+class KillPlace(Place):
+    """A folder for runs that are killed, and machines for them.
 
-    rig: Rig
-    folder: Path
+    Attributes:
+        had: what was in the folder before any run.
+        before: the latest run when another one began.
+    """
+
     had: set[str]
-    before: Path | None = None  # The latest run when another one began.
+    before: Path | None = None
 
-    @property
-    def run_folder(self) -> Path:
-        return (self.folder / "results" / "live" / "latest").resolve()
-
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def begin(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start a verb; everything that it starts here can be ended with it."""
         self.before = self.run_folder if arguments[0] == "run" else None
-        env = self.rig.env | {
-            "PYTHONPATH": os.pathsep.join((str(SOURCES), *sys.path)),
-            "CROSSWIND_WORK_DIR": str(self.folder / "work"),
-            # Not the static one, which loads no other clock.
-            "CROSSWIND_AGENT": str(find_binary("crosswind-agent")),
-        }
-        return subprocess.Popen(
-            [*START, *arguments],
-            cwd=self.folder,
-            env=env,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            # Everything that the command line starts here can be ended with it.
-            start_new_session=True,
-        )
+        return self.start(*arguments, new_session=True)
 
     def begins(self) -> tuple[str, ...]:
         return ("run", "live.yaml", "--testbed", "testbed.yaml")
@@ -116,32 +85,27 @@ class Place:
             time.sleep(0.02)
         raise AssertionError(f"no {step} within 120 s")
 
-    def await_nothing_left(self, within_s: float = LEASE_S + UNDONE_S) -> None:
+    def await_undone(self) -> None:
         """Check that no process, no interface and no file of a run is on any machine."""
         for machine in self.rig.machines:
-            machine.await_no_process(within_s)
+            machine.await_no_process(LEASE_S + UNDONE_S)
             assert "veth" not in machine.run("ip", "-brief", "link")
             assert machine.run("find", "/var/tmp", "-name", "run-*") == ""
 
 
 @pytest.fixture(scope="module")
-def place() -> Iterator[Place]:
-    if (reason := rigs.missing()) or (reason := None if shutil.which("cc") else "a clock needs cc"):
-        pytest.skip(reason)
-    try:
-        find_binary("crosswind-agent")
-    except TestbedError as reason_here:
-        pytest.skip(str(reason_here))
-    with tempfile.TemporaryDirectory(prefix="crosswind-machines-", dir="/var/tmp") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        with rigs.machines(3, folder, drifts_ppm={2: DRIFT_PPM}) as rig:
-            (folder / "live.yaml").write_text(EXPERIMENT)
-            (folder / "testbed.yaml").write_text("ssh: {hosts: [m0, m1, m2]}\n")
-            yield Place(rig, folder, {path.name for path in folder.iterdir()})
+def place() -> Iterator[KillPlace]:
+    if not shutil.which("cc"):
+        pytest.skip("SKIPPED: a clock needs cc")
+    with rig_of(3, drifts_ppm={2: DRIFT_PPM}) as (rig, folder):
+        # Not the static one, which loads no other clock.
+        rig.env["CROSSWIND_AGENT"] = str(find_binary("crosswind-agent"))
+        (folder / "live.yaml").write_text(EXPERIMENT)
+        (folder / "testbed.yaml").write_text("ssh: {hosts: [m0, m1, m2]}\n")
+        yield KillPlace(rig, folder, {path.name for path in folder.iterdir()})
 
 
-def test_kills_at_random_instants_leave_nothing_and_lose_nothing(place: Place) -> None:
+def test_kills_at_random_instants_leave_nothing_and_lose_nothing(place: KillPlace) -> None:
     # Fifty take a quarter of an hour.
     kills = int(os.environ.get("CROSSWIND_KILLS", "5"))
     chance = random.Random(SEED + kills)
@@ -151,7 +115,7 @@ def test_kills_at_random_instants_leave_nothing_and_lose_nothing(place: Place) -
     for number in range(kills):
         # The first runs are hit while they begin; what the last of them left is resumed.
         begins = number < max(2, kills // 10) or len(finished) == TRIALS
-        running = place.start(*(place.begins() if begins else ("resume",)))
+        running = place.begin(*(place.begins() if begins else ("resume",)))
         with contextlib.suppress(subprocess.TimeoutExpired):
             running.wait(chance.uniform(0.2, 1.2) * first_trial_s)
         what = chance.choice(list(HAPPENS))
@@ -163,23 +127,23 @@ def test_kills_at_random_instants_leave_nothing_and_lose_nothing(place: Place) -
                 running.wait(2 * first_trial_s)
             kill_controller(place, chance, running)
         running.communicate()
-        place.await_nothing_left()
+        place.await_undone()
         now = place.stored()
         assert begins or finished <= now, what
         finished = now
         for trial in finished:
             samples = list((place.run_folder / "samples").glob(f"{trial}*.parquet"))
             assert any(count_rows(path) for path in samples), trial
-    running = place.start("resume")
+    running = place.begin("resume")
     said, _ = running.communicate(timeout=600)
     assert running.returncode == 0, said
     assert len(place.stored()) == TRIALS
-    place.await_nothing_left()
+    place.await_undone()
     print(f"{kills} kills: {happened}; a run takes {first_trial_s:.1f} s to its first trial")
 
 
-def test_a_clock_that_is_set_voids_the_trial_it_fell_into_and_no_other(place: Place) -> None:
-    running = place.start(*place.begins(), "--only", "none")
+def test_a_clock_that_is_set_voids_the_trial_it_fell_into_and_no_other(place: KillPlace) -> None:
+    running = place.begin(*place.begins(), "--only", "none")
     place.await_step("prepared")
     # In the measured second.
     time.sleep(0.8)
@@ -192,14 +156,14 @@ def test_a_clock_that_is_set_voids_the_trial_it_fell_into_and_no_other(place: Pl
     assert hit == "void"
     assert "the clock of m2 was set, as m0 saw it" in why
     assert all("was set" not in (reason or "") for _, reason in others)
-    place.await_nothing_left()
+    place.await_undone()
 
 
-def test_a_machine_whose_disk_is_full_fails_its_trial_and_says_why(place: Place) -> None:
+def test_a_machine_whose_disk_is_full_fails_its_trial_and_says_why(place: KillPlace) -> None:
     client = place.rig.machines[2]
     # A disk of its own, which no other machine has.
     client.run("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/var/tmp")
-    running = place.start(*place.begins(), "--only", "none")
+    running = place.begin(*place.begins(), "--only", "none")
     place.await_step("prepared")
     fill = "dd if=/dev/zero of=/var/tmp/full bs=4k 2> /dev/null || true"
     client.run("mount", "-o", f"remount,size={used_bytes(client) + (1 << 20)}", "/var/tmp")
@@ -217,7 +181,7 @@ def test_a_machine_whose_disk_is_full_fails_its_trial_and_says_why(place: Place)
     assert "No space left on device" in first[1]
     assert {status for status, _ in others} == {"done"}
     assert {path.name for path in place.folder.iterdir()} == place.had | {"results", "work"}
-    place.await_nothing_left()
+    place.await_undone()
     client.run("umount", "/var/tmp")
 
 
@@ -226,35 +190,35 @@ def used_bytes(machine: Machine) -> int:
     return int(machine.run("df", "-B1", "--output=used", "/var/tmp").split()[1])
 
 
-def seconds_to_a_stored_trial(place: Place) -> float:
+def seconds_to_a_stored_trial(place: KillPlace) -> float:
     """Start the run, kill it when its first trial is stored, and return how long this machine took for it."""
     began = time.monotonic()
-    running = place.start(*place.begins())
+    running = place.begin(*place.begins())
     place.await_step("stored")
     lasted_s = time.monotonic() - began
     os.killpg(running.pid, signal.SIGKILL)
     running.communicate()
-    place.await_nothing_left()
+    place.await_undone()
     return lasted_s
 
 
-def kill_controller(place: Place, chance: random.Random, running: subprocess.Popen[str]) -> None:
+def kill_controller(place: KillPlace, chance: random.Random, running: subprocess.Popen[str]) -> None:
     running.kill()
 
 
-def kill_agent(place: Place, chance: random.Random, running: subprocess.Popen[str]) -> None:
+def kill_agent(place: KillPlace, chance: random.Random, running: subprocess.Popen[str]) -> None:
     machine = chance.choice(place.rig.machines)
     agents = [pid for pid, words in machine.processes().items() if "crosswind-agent" in words]
     if agents:
         kill(min(agents))
 
 
-def kill_sshd(place: Place, chance: random.Random, running: subprocess.Popen[str]) -> None:
+def kill_sshd(place: KillPlace, chance: random.Random, running: subprocess.Popen[str]) -> None:
     for pid in chance.choice(place.rig.machines).connections():
         kill(pid)
 
 
-def cut_link(place: Place, chance: random.Random, running: subprocess.Popen[str]) -> None:
+def cut_link(place: KillPlace, chance: random.Random, running: subprocess.Popen[str]) -> None:
     machine = chance.choice(place.rig.machines)
     machine.cut()
     try:
@@ -263,7 +227,7 @@ def cut_link(place: Place, chance: random.Random, running: subprocess.Popen[str]
         machine.mend()
 
 
-def set_clock(place: Place, chance: random.Random, running: subprocess.Popen[str]) -> None:
+def set_clock(place: KillPlace, chance: random.Random, running: subprocess.Popen[str]) -> None:
     # Forward, as when a machine was paused.
     place.rig.machines[2].set_clock(STEP_NS)
 

@@ -3,112 +3,29 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import duckdb
-import machines as rigs
 import pytest
-from conftest import SOURCES, START
-from machines import Rig
+from machine_runs import ROUND_TRIP_NS, Place, check_within, experiment, measured, rig_of, rows
 
 from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.results import Measurement
-from crosswind.testbed import TestbedError, find_binary
 from crosswind.testbed.folders import cache_folder
 
-ZONES = ("left", "right", "far")
-BETWEEN_MS = 5
-# A round trip crosses the link between the zones and the links of two hosts, each way.
-ROUND_TRIP_NS = 2 * (BETWEEN_MS * 1_000_000 + 2 * 100_000)
-DELAY = {zone: {other: f"{BETWEEN_MS}ms" for other in ZONES if other != zone} for zone in ZONES}
-EXPERIMENT = f"""
-name: live
-topology:
-  zones: {{delay: {DELAY}}}
-  uplink: {{rate: 100Mbit/s, delay: 100us, buffer: 64KiB}}
-  nodes: {{server: left, client: right, idle: far}}
-  wait: sleep
-conditions:
-  - none
-  - slow: {{link: [{{delay: {{time: 5ms}}}}]}}
-application: {{rpc: {{duration: 1s, warm_up: 500ms}}}}
-trials: {{repeat: 1, rest: 0s, seed: 7, limits: {{void: accept}}}}
-"""
-
-
-@dataclass
-class Place:
-    """A folder for runs, and machines for them."""
-
-    rig: Rig
-    folder: Path
-
-    @property
-    def run_folder(self) -> Path:
-        return (self.folder / "results" / "live" / "latest").resolve()
-
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        env = self.rig.env | {
-            "PYTHONPATH": os.pathsep.join((str(SOURCES), *sys.path)),
-            "CROSSWIND_WORK_DIR": str(self.folder / "work"),
-        }
-        return subprocess.Popen(
-            [*START, *arguments],
-            cwd=self.folder,
-            env=env,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
-
-    def run(self, *arguments: str) -> tuple[int, str]:
-        """Run a verb to its end; return its exit status and what it printed."""
-        process = self.start(*arguments)
-        said, _ = process.communicate(timeout=300)
-        return process.returncode, said
-
-    def await_nothing_left(self) -> None:
-        """Check that nothing of a run is on any machine, but the agent's file."""
-        for machine in self.rig.machines:
-            machine.await_no_process(10)
-            left = machine.run("sh", "-c", f"ls {self.folder}/work 2> /dev/null || true")
-            assert left == ""
+EXPERIMENT = experiment({"server": "left", "client": "right", "idle": "far"})
 
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Place]:
-    if reason := rigs.missing():
-        pytest.skip(reason)
-    try:
-        find_binary("crosswind-agent")
-    except TestbedError as reason:
-        pytest.skip(str(reason))
-    with tempfile.TemporaryDirectory(prefix="crosswind-machines-", dir="/var/tmp") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        with rigs.machines(3, folder) as rig:
-            (folder / "live.yaml").write_text(EXPERIMENT)
-            (folder / "testbed.yaml").write_text("ssh: {hosts: [m0, m1, m2]}\n")
-            (folder / "one.yaml").write_text("ssh: {hosts: [m1]}\n")
-            two = "ssh: {hosts: [{name: m0, address: 10.99.0.1, port: 7000}, m2]}\n"
-            (folder / "two.yaml").write_text(two)
-            yield Place(rig, folder)
-
-
-def rows(folder: Path, select: str) -> list[tuple[Any, ...]]:
-    named = select.replace("TRIALS", f"'{folder}/trials.parquet'")
-    named = named.replace("METRICS", f"'{folder}/metrics.parquet'")
-    return duckdb.sql(named.replace("SAMPLES", f"'{folder}/samples/*.parquet'")).fetchall()
+    with rig_of(3) as (rig, folder):
+        (folder / "live.yaml").write_text(EXPERIMENT)
+        (folder / "testbed.yaml").write_text("ssh: {hosts: [m0, m1, m2]}\n")
+        (folder / "one.yaml").write_text("ssh: {hosts: [m1]}\n")
+        (folder / "two.yaml").write_text("ssh: {hosts: [{name: m0, address: 10.99.0.1, port: 7000}, m2]}\n")
+        yield Place(rig, folder)
 
 
 def shortest(folder: Path) -> dict[str, int]:
@@ -136,11 +53,11 @@ def test_a_run_on_three_machines_measures_what_a_local_one_does(place: Place) ->
         # What a host and the emulator add; a machine of two cores has as many emulators as agents.
         assert abs(together[condition] - alone[condition]) < 500_000
     for (trial,) in rows(folder, "SELECT trial FROM TRIALS"):
-        stored = Measurement.model_validate_json((folder / "monitors" / f"{trial}.json").read_bytes())
+        stored = measured(folder, trial)
         assert stored.conservation.holds
         assert stored.conservation.entered.real > 100
         check_clocks(stored)
-        within(folder, trial, stored)
+        check_within(folder, trial, stored)
         [printed] = (folder / "logs" / trial / "server").glob("*.out")
         assert "listening" in printed.read_text()
     before = json.loads((folder / "provenance.json").read_text())["before"]
@@ -238,15 +155,3 @@ def check_clocks(stored: Measurement) -> None:
         for _, peer in machine.peers(stored.machines):
             assert peer.received_datagrams > 0
             assert peer.lost_datagrams == peer.refused_records == 0
-
-
-def within(folder: Path, trial: str, stored: Measurement) -> None:
-    """Check that operations and the window are on one clock: both begin and end at about the same instants.
-
-    A busy machine may take a fraction of a second to open the window.
-    """
-    samples = folder / "samples" / f"{trial}.parquet"
-    select = f"SELECT min(started_ns), max(finished_ns) FROM '{samples}' WHERE measured"
-    [(first, last)] = duckdb.sql(select).fetchall()
-    assert abs(first - stored.window.started_ns) < 500_000_000
-    assert last <= stored.window.ended_ns

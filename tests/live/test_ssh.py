@@ -16,9 +16,10 @@ from pathlib import Path
 
 import machines as rigs
 import pytest
+from machine_runs import rig_of
 from machines import Rig
 
-from crosswind.testbed import Agent, AgentDied, NotHere, RunningFabric, TestbedError, find_binary
+from crosswind.testbed import Agent, AgentDied, NotHere, RunningFabric
 from crosswind.testbed.plain import plain_fabric
 from crosswind.testbed.ssh import SshTransport, agent_programs, start_agents
 
@@ -45,17 +46,8 @@ time.sleep(1000)
 
 @pytest.fixture(scope="module")
 def rig() -> Iterator[Rig]:
-    if reason := rigs.missing():
-        pytest.skip(reason)
-    try:
-        find_binary("crosswind-agent")
-    except TestbedError as reason:
-        pytest.skip(str(reason))
-    with tempfile.TemporaryDirectory(prefix="crosswind-machines-", dir="/var/tmp") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        with rigs.machines(COUNT, folder) as rig:
-            yield rig
+    with rig_of(COUNT) as (rig, _):
+        yield rig
 
 
 @pytest.fixture(autouse=True)
