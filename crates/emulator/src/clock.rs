@@ -21,7 +21,7 @@ pub trait Clock {
     fn reach(&self, instant_ns: u64) -> u64 {
         loop {
             let now = self.monotonic_ns();
-            if !(now..now + AHEAD_NS).contains(&instant_ns) {
+            if !(now..=now + AHEAD_NS).contains(&instant_ns) {
                 return now;
             }
             std::hint::spin_loop();
@@ -164,6 +164,16 @@ fn agreeing(believed: i64, before: u64, realtime: u64, after: u64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_end_of_the_lookahead_is_waited_for_and_what_is_past_or_far_is_not() {
+        let clock = VirtualClock::new(1_000);
+        let last = 1_000 + LOOK_NS + AHEAD_NS;
+        assert!(clock.reach(last) > last);
+        let now = clock.monotonic_ns();
+        assert_eq!(clock.reach(last), now + LOOK_NS);
+        assert_eq!(clock.reach(now + 10 * AHEAD_NS), now + 2 * LOOK_NS);
+    }
 
     #[test]
     fn a_present_stamp_converts_to_the_present_within_a_microsecond() {
