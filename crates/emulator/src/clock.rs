@@ -17,6 +17,11 @@ pub trait Clock {
     /// Nanoseconds of CLOCK_REALTIME.
     fn realtime_ns(&self) -> u64;
 
+    /// A stamp of the kernel, as [`Clock::realtime_ns`] would have shown it.
+    fn of_stamp_ns(&self, stamp_ns: u64) -> u64 {
+        stamp_ns
+    }
+
     /// Waits for an instant that is at most [`AHEAD_NS`] away, and returns the present.
     fn reach(&self, instant_ns: u64) -> u64 {
         loop {

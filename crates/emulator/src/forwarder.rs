@@ -27,6 +27,7 @@ use crate::holding::Holding;
 use crate::lead::Lead;
 use crate::ledger::Ledger;
 use crate::nodes::Nodes;
+use crate::pace::Pace;
 use crate::port::{Need, Port};
 use crate::records::{LossCause, Records};
 use crate::sightings::Sightings;
@@ -126,7 +127,7 @@ impl<P: Port> Forwarder<P> {
             send_retries: 0,
             recorder: None,
             capture: None,
-            lead: Lead::new(0),
+            lead: Lead::new(0, Pace::real_time()),
             crossings: None,
             nodes,
             latest_receiver: 0,
@@ -328,7 +329,7 @@ impl<P: Port> Forwarder<P> {
     /// How long before it is due a packet must leave the engine: its frame is prepared, and the kernel is called ahead
     /// of time.
     pub fn ahead_ns(&self) -> u64 {
-        self.lead.ns() + AHEAD_NS
+        self.lead.ns() + self.lead.pace().perceived_length_ns(AHEAD_NS)
     }
 
     /// An instant before which no packet inside must be handed over; `None` while none is inside.

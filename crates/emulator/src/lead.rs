@@ -13,6 +13,7 @@ use std::io;
 use crosswind_wire::{Cut, VnetHeader};
 
 use crate::clock::{Clock, MachineClock};
+use crate::pace::Pace;
 use crate::port::{PacketSocket, Takes};
 use crate::warmth::{FRAME, LOOPBACK_INDEX};
 
@@ -33,19 +34,25 @@ pub struct Lead {
     watched_ns: u64,
     longest_ns: u64,
     lead_ns: u64,
+    pace: Pace,
 }
 
 impl Lead {
-    /// Starts with the shortest possible time, and uses most of it as the lead until packets have been measured.
-    pub const fn new(shortest_ns: u64) -> Self {
+    /// `shortest_ns` and all times of the kernel are real. Starts with the shortest possible time, and uses most of it as the lead until packets have been measured.
+    pub const fn new(shortest_ns: u64, pace: Pace) -> Self {
         // Not all of it: the shortest of a sample may be longer than the shortest possible time.
         let lead_ns = shortest_ns * 3 / 4;
-        Self { recent_ns: [0; REMEMBERED], watched: 0, watched_ns: 0, longest_ns: 2 * lead_ns, lead_ns }
+        Self { recent_ns: [0; REMEMBERED], watched: 0, watched_ns: 0, longest_ns: 2 * lead_ns, lead_ns, pace }
     }
 
-    /// The lead.
+    /// The lead, in perceived time.
     pub const fn ns(&self) -> u64 {
-        self.lead_ns
+        self.pace.perceived_length_ns(self.lead_ns)
+    }
+
+    /// The pace of the clock by which packets are due.
+    pub const fn pace(&self) -> Pace {
+        self.pace
     }
 
     /// Whether a frame of this length is to be measured.
@@ -93,7 +100,7 @@ mod tests {
     use super::*;
 
     fn after(ways_ns: impl IntoIterator<Item = u64>) -> Lead {
-        let mut lead = Lead::new(1_000);
+        let mut lead = Lead::new(1_000, Pace::real_time());
         for (number, way_ns) in ways_ns.into_iter().enumerate() {
             lead.watched(number as u64 * EVERY_NS, way_ns);
         }
@@ -115,7 +122,7 @@ mod tests {
     #[test]
     fn the_lead_is_never_more_than_twice_the_shortest_time() {
         assert_eq!(after([9_000; REMEMBERED]).ns(), 1_500);
-        let mut ignorant = Lead::new(0);
+        let mut ignorant = Lead::new(0, Pace::real_time());
         for _ in 0..REMEMBERED {
             ignorant.watched(0, 1_000);
         }

@@ -14,6 +14,7 @@
 //!   time.
 //! * [`machine`]: clock, spinning (`warmth`), sleeping (`sleeper`, `waking`, `precedence`); `waker` wakes it for a
 //!   command.
+//! * `pace`: the same machine with a slower clock, for applications whose time runs slower.
 //! * `ledger`, `records` (with `held`), `series`, `sightings`, `monitors`: what is recorded; rows are stored in a
 //!   `log`.
 //! * `watch`: what is reported of every step while a reader watches.
@@ -45,6 +46,7 @@ mod monitor_report;
 mod names;
 mod nodes;
 mod offered;
+mod pace;
 pub mod port;
 mod precedence;
 mod records;
@@ -77,6 +79,7 @@ use crosswind_tunnel::{ClockReport, Tunnel};
 
 pub use host::application_cpus;
 pub use measurement::Measurement;
+pub use pace::{Anchor, Pace};
 pub use port::PortOpener;
 pub use sending::send_due;
 pub use thread::NONE_TO_SPARE;
@@ -87,6 +90,7 @@ use crossings::Crossings;
 use forwarder::Forwarder;
 use lead::Lead;
 use machine::ThisMachine;
+use pace::Paced;
 use port::Veth;
 use series::STEP_NS;
 use threads::{Fault, Threads};
@@ -134,6 +138,8 @@ pub struct Emulator {
     /// The domain of this machine, where others carry the rest.
     part: Option<usize>,
     wait_mode: &'static str,
+    /// Of the threads' clock, by which all instants go.
+    pace: Pace,
     /// One for each domain while a reader watches.
     watches: Vec<Watch>,
     /// Begin of the latest step that was reported.
@@ -149,12 +155,14 @@ impl Emulator {
     /// Starts forwarding between ports, which are given in the order of the fabric's nodes, or of those [`nodes_here`].
     /// Call it on a thread inside the fabric's network namespace.
     ///
-    /// `fault` is called once, with the reason, if a thread of the emulator dies.
+    /// `pace` is that of time in the nodes; a part of a fabric runs in real time. `fault` is called once, with the
+    /// reason, if a thread of the emulator dies.
     pub fn start(
         fabric: &Fabric,
         part: Option<Part>,
         ports: PortOpener,
         files: Files,
+        pace: Pace,
         fault: Fault,
     ) -> Result<Self, String> {
         let domains = division::domains(fabric)?;
@@ -165,7 +173,8 @@ impl Emulator {
             None => (0..domains.as_ref().map_or(1, Domains::count)).collect(),
         };
         let count = carried.len();
-        let built_ns = MachineClock.monotonic_ns();
+        let now_ns = || pace.perceived_ns(MachineClock.monotonic_ns());
+        let built_ns = now_ns();
         let mut planner = Planner::new(fabric).map_err(|error| error.to_string())?;
         if let Some(domains) = &domains {
             planner = planner.divided(domains.clone());
@@ -220,7 +229,7 @@ impl Emulator {
                 || Warmth::open().map_err(|error| format!("socket on the fabric's own lo: {error}"));
             let own = reserved.next().map(|cpu| keep_warm().map(|warmth| (cpu, warmth))).transpose()?;
             let mut forwarder = Forwarder::new(network, veths);
-            forwarder.lead = Lead::new(shortest_ns);
+            forwarder.lead = Lead::new(shortest_ns, pace);
             (forwarder.recorder, forwarder.capture) = (recorder.take(), capture.take());
             forwarder.crossings = crossings.next();
             let tunnel = forwarder.crossings.as_ref().and_then(|crossings| crossings.tunnel());
@@ -230,17 +239,19 @@ impl Emulator {
                 .map_err(|error| format!("epoll for the ports: {error}"))?
                 .with(tunnel)
                 .off(kept.clone());
+            let machine = Paced::new(machine, pace);
             let timeline = timelines.next().expect("one for each domain");
             workers.push((Worker::new(forwarder, machine, inbox, timeline), commands));
         }
         let spin = workers.iter().all(|(worker, _)| worker.wait_mode() == "spin");
-        let threads = Threads::start(workers, MachineClock.monotonic_ns(), fault)?;
+        let threads = Threads::start(workers, now_ns(), fault)?;
         Ok(Self {
             planner,
             threads,
             domains,
             part: machine,
             wait_mode: if spin { "spin" } else { "sleep" },
+            pace,
             watches: Vec::new(),
             reported_ns: 0,
         })
@@ -262,7 +273,7 @@ impl Emulator {
         let plan = self.planner.condition(condition).map_err(|error| error.to_string())?;
         let plans = each(self.threads.count(), plan, |plan| self.planner.again(plan));
         let mut plans = plans.into_iter().map(Box::new);
-        let at_ns = reached(at_ns);
+        let at_ns = self.reached(at_ns);
         self.agree(|reply| {
             let plan = plans.next().expect("one for each domain");
             Command::Set { at_ns, plan, reply }
@@ -275,7 +286,7 @@ impl Emulator {
         let timelines = each(self.threads.count(), timeline, |it| self.planner.timeline_again(it));
         let mut timelines = timelines.into_iter().map(Box::new);
         let steal_ns = host::steal_ns();
-        let at_ns = (at_ns.is_some() || self.domains() > 1).then(|| reached(at_ns));
+        let at_ns = (at_ns.is_some() || self.domains() > 1).then(|| self.reached(at_ns));
         self.agree(|reply| {
             let timeline = timelines.next().expect("one for each domain");
             Command::Measure { at_ns, steal_ns, timeline, reply }
@@ -327,12 +338,21 @@ impl Emulator {
     /// When to look for the next step, from now on. No packet thread wakes the caller for it: that would cost it time.
     pub fn next_report_in(&self) -> Duration {
         let closed_ns = self.reported_ns + 2 * STEP_NS + CLOSED_WITHIN_NS;
+        let closed_ns = self.pace.real_ns(closed_ns);
         Duration::from_nanos(closed_ns.saturating_sub(MachineClock.monotonic_ns())).max(LOOK_AGAIN)
     }
 
     /// Ends the threads and closes the ports; returns the final state of the files.
     pub fn stop(mut self) -> Kept {
         self.threads.end()
+    }
+
+    /// Waits until an instant has come, and returns it; the present one where it is past, or there is none.
+    fn reached(&self, at_ns: Option<u64>) -> u64 {
+        let now_ns = self.pace.perceived_ns(MachineClock.monotonic_ns());
+        let Some(at_ns) = at_ns.filter(|&at_ns| at_ns > now_ns) else { return now_ns };
+        std::thread::sleep(Duration::from_nanos(self.pace.real_length_ns(at_ns - now_ns)));
+        at_ns
     }
 
     /// Sends every domain its part of a command; returns the latest instant at which it took effect.
@@ -355,14 +375,6 @@ pub fn nodes_here(fabric: &Fabric, domain: Option<usize>) -> Result<Vec<usize>, 
         return Err(format!("domain {domain}: the fabric has {}, counted from 0", domains.count()));
     }
     Ok(all.filter(|&node| domains.of_node(node) == domain).collect())
-}
-
-/// Waits until an instant has come, and returns it; the present one where it is past, or there is none.
-fn reached(at_ns: Option<u64>) -> u64 {
-    let now_ns = MachineClock.monotonic_ns();
-    let Some(at_ns) = at_ns.filter(|&at_ns| at_ns > now_ns) else { return now_ns };
-    std::thread::sleep(Duration::from_nanos(at_ns.saturating_sub(now_ns)));
-    at_ns
 }
 
 /// A value for each domain: `first` for the first, and copies of it for the others.

@@ -6,6 +6,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use crate::clock::{self, Clock, MachineClock, VirtualClock};
 use crate::commands::Inbox;
 use crate::host;
+use crate::pace::Pace;
 use crate::port::Port;
 use crate::precedence::Precedence;
 use crate::sleeper::{Sleeper, Woken};
@@ -40,8 +41,13 @@ pub trait Machine: Clock {
     /// A sleep took this long.
     fn slept(&mut self, length_ns: u64);
 
-    /// The thread's use of its CPU.
+    /// The thread's use of its CPU, in real time.
     fn account(&self) -> Account;
+
+    /// The pace of its clock; lengths and instants of all methods but `account` are perceived ones.
+    fn pace(&self) -> Pace {
+        Pace::real_time()
+    }
 }
 
 /// Time of a thread since it began, nanoseconds.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::commands::{Command, Commands};
 use crate::machine::ThisMachine;
+use crate::pace::Paced;
 use crate::port::{close_all, Veth};
 use crate::thread;
 use crate::watch::{self, Watch};
@@ -33,7 +34,7 @@ pub struct Threads(Vec<PacketThread>);
 impl Threads {
     /// Starts a thread for each worker. They begin at this instant and receive commands from `commands`.
     pub fn start(
-        workers: Vec<(Worker<Veth, ThisMachine>, Commands)>,
+        workers: Vec<(Worker<Veth, Paced<ThisMachine>>, Commands)>,
         at_ns: u64,
         fault: Fault,
     ) -> Result<Self, String> {
@@ -138,7 +139,7 @@ fn poll<T>(answer: &Receiver<T>) -> Option<T> {
 }
 
 /// Forwards until it is stopped, then closes the files and the ports.
-fn run(mut worker: Worker<Veth, ThisMachine>, at_ns: u64) -> (Result<(), String>, Kept) {
+fn run(mut worker: Worker<Veth, Paced<ThisMachine>>, at_ns: u64) -> (Result<(), String>, Kept) {
     let outcome = worker.run(at_ns);
     let (ports, kept) = worker.finish();
     close_all(ports);

@@ -216,7 +216,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
         let lingers = self.machine.has_own_cpu() && now < self.active_ns + LINGER_NS;
         // A thread that is awake processes events when they are due; a sleeping one is woken only for departures.
         let next = if lingers { self.forwarder.next_due_ns() } else { self.forwarder.next_departure_ns() };
-        if lingers || next.is_some_and(|due| due < now + self.waking.margin_ns()) {
+        if lingers || next.is_some_and(|due| due < now + self.waking_margin_ns()) {
             self.spun_since = Some(now);
             Next::Spin { now, next }
         } else {
@@ -231,7 +231,8 @@ impl<P: Port, M: Machine> Worker<P, M> {
         let stamps = &mut self.stamps;
         let named = self.machine.name_ready(&mut self.ready);
         let ready = named.then_some(&*self.ready);
-        let instant_of = |realtime_ns| stamps.monotonic(&self.machine, realtime_ns, now);
+        let clock = &self.machine;
+        let instant_of = |stamp_ns| stamps.monotonic(clock, clock.of_stamp_ns(stamp_ns), now);
         let taken = self.forwarder.take_in(ready, instant_of);
         send_due(&mut self.forwarder, &self.machine, now);
         self.forwarder.give_back(Need::Room);
@@ -300,13 +301,18 @@ impl<P: Port, M: Machine> Worker<P, M> {
     /// The time until which the thread may sleep, if nothing arrives.
     fn sleeps_until(&self, now: u64, next: Option<u64>) -> u64 {
         let longest = now + self.longest_sleep_ns();
-        let next = next.map_or(longest, |due| due - self.waking.margin_ns());
+        let next = next.map_or(longest, |due| due - self.waking_margin_ns());
         let step = self.timeline.next_ns().unwrap_or(longest);
         // A receiver without room is tried again soon; it may need this CPU to make room.
         let again = if self.forwarder.waits_for_a_receiver() { now + ASK_AGAIN_NS } else { longest };
         let exchange = self.forwarder.crossings.as_ref().and_then(|crossings| crossings.tunnel());
         let exchange = exchange.map_or(longest, Tunnel::next_ns);
         next.min(longest).min(again).min(self.series.step_ends_ns()).min(step).min(exchange).max(now)
+    }
+
+    /// How long before a due instant a sleep must end. A wake-up takes the machine's time.
+    fn waking_margin_ns(&self) -> u64 {
+        self.machine.pace().perceived_length_ns(self.waking.margin_ns())
     }
 
     /// Ghosts are advanced from time to time, and early enough that those that cross arrive before they are due.
@@ -334,7 +340,8 @@ impl<P: Port, M: Machine> Worker<P, M> {
         let woke = self.machine.monotonic_ns();
         self.machine.slept(woke - now);
         if length_ns < SLEEP_LEARNT_BELOW_NS {
-            self.waking.woke(until_ns.max(now), woke, by_itself);
+            let pace = self.machine.pace();
+            self.waking.woke(pace.real_ns(until_ns.max(now)), pace.real_ns(woke), by_itself);
         }
         Ok(by_command)
     }
@@ -416,6 +423,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
     /// The window so far; `steal_ns` as in [`Command::Read`].
     fn snapshot(&mut self, now: u64, steal_ns: u64) -> Snapshot {
         let (account, before) = (self.machine.account(), self.window.account);
+        let perceived_ns = |real_ns: u64| self.machine.pace().perceived_length_ns(real_ns);
         Snapshot {
             window: Window {
                 started_ns: self.window.started_ns,
@@ -428,12 +436,12 @@ impl<P: Port, M: Machine> Worker<P, M> {
                 canary_gap_ns_max: self.canary_gap_ns_max,
                 stalls: self.stalls.found().to_vec(),
                 // The kernel has been observed to count steal backwards after a migration.
-                steal_ns: steal_ns.saturating_sub(self.window.steal_ns),
+                steal_ns: perceived_ns(steal_ns.saturating_sub(self.window.steal_ns)),
                 run_queue_delay_ns: account
                     .run_queue_delay_ns
                     .zip(before.run_queue_delay_ns)
-                    .map(|(now_ns, then_ns)| now_ns.saturating_sub(then_ns)),
-                emulator_cpu_ns: account.cpu_ns - before.cpu_ns,
+                    .map(|(now_ns, then_ns)| perceived_ns(now_ns.saturating_sub(then_ns))),
+                emulator_cpu_ns: perceived_ns(account.cpu_ns - before.cpu_ns),
                 ring_overruns: self.forwarder.ports.iter_mut().map(Port::overruns).sum(),
                 send_retries: self.forwarder.send_retries,
                 watch_ns: self.watched.as_ref().map(|watched| watched.window_ns()),
@@ -449,5 +457,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
 
 #[cfg(test)]
 mod crossing_tests;
+#[cfg(test)]
+mod pace_tests;
 #[cfg(test)]
 mod tests;

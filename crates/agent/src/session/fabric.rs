@@ -12,7 +12,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Instant;
 
-use crosswind_emulator::{CaptureLimits, Emulator, Files, Kept, PortOpener, NONE_TO_SPARE};
+use crosswind_emulator::{CaptureLimits, Emulator, Files, Kept, Pace, PortOpener, NONE_TO_SPARE};
 use crosswind_fabric::Fabric;
 use nix::sys::memfd::{memfd_create, MFdFlags};
 use serde_json::{json, Value};
@@ -166,7 +166,10 @@ impl Session {
             .fault_reporter()
             .map_err(|error| Failure::internal(format!("report faults: {error}")))?;
         let part = generation.and_then(|generation| self.machines.part(generation));
-        self.emulator = Some(Emulator::start(fabric, part, ports, files, fault).map_err(Failure::preflight)?);
+        self.emulator = Some(
+            Emulator::start(fabric, part, ports, files, Pace::real_time(), fault)
+                .map_err(Failure::preflight)?,
+        );
         Ok(())
     }
 
