@@ -232,7 +232,8 @@ pub struct Offered {
 #[allow(missing_docs)]
 pub struct Draw {
     pub at_ns: u64,
-    pub rate_bps: u64,
+    /// `None` is unlimited.
+    pub rate_bps: Option<u64>,
 }
 
 #[derive(Clone, Debug, Serialize)]

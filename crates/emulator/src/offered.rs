@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crosswind_engine::Instant;
-use crosswind_fabric::{Network, Offering};
+use crosswind_fabric::{Network, Offering, Zero};
 
 use crate::measurement::{Draw, Offered};
 
@@ -16,16 +16,18 @@ use crate::measurement::{Draw, Offered};
 pub struct Draws {
     place: usize,
     name: Arc<str>,
-    draws: Vec<(Instant, u64)>,
+    /// Rates; `None` is unlimited.
+    draws: Vec<(Instant, Option<u64>)>,
     until: Option<Instant>,
 }
 
 /// What each source drew in a window that started at `started_ns`.
 pub fn draws(network: &Network, started_ns: u64) -> Vec<Draws> {
-    let of_the_window = |Offering { place, name, id, until }| {
+    let of_the_window = |Offering { place, name, id, zero, until }| {
         let draws = network.engine_ref().draws(id);
         let first = draws.iter().rposition(|(at, _)| at.as_nanos() <= started_ns).unwrap_or(0);
-        Draws { place, name, draws: draws[first..].to_vec(), until }
+        let rate = |bps| Some(bps).filter(|&bps| bps > 0 || zero == Zero::Silence);
+        Draws { place, name, draws: draws[first..].iter().map(|&(at, bps)| (at, rate(bps))).collect(), until }
     };
     network.offerings().map(of_the_window).collect()
 }
@@ -54,7 +56,7 @@ fn hosts(name: &str) -> String {
 }
 
 fn add(draws: &mut Vec<Draw>, part: Draws, started_ns: u64) {
-    let silent = |at_ns| Draw { at_ns, rate_bps: 0 };
+    let silent = |at_ns| Draw { at_ns, rate_bps: Some(0) };
     let Some(begins_ns) = part.draws.first().map(|(at, _)| at.as_nanos()) else { return };
     match draws.last() {
         Some(last) if last.at_ns == begins_ns => drop(draws.pop()),
@@ -62,7 +64,7 @@ fn add(draws: &mut Vec<Draw>, part: Draws, started_ns: u64) {
         _ => {}
     }
     // A draw at the instant at which its source is stopped offers nothing.
-    let offers = |(at, _): &&(Instant, u64)| part.until.is_none_or(|until| *at < until);
+    let offers = |(at, _): &&(Instant, Option<u64>)| part.until.is_none_or(|until| *at < until);
     let rates = part.draws.iter().filter(offers);
     draws.extend(rates.map(|&(at, rate_bps)| Draw { at_ns: at.as_nanos(), rate_bps }));
     draws.extend(part.until.map(|at| silent(at.as_nanos())));
@@ -76,13 +78,13 @@ mod tests {
         Draws {
             place,
             name: name.into(),
-            draws: draws.iter().map(|&(at, rate)| (Instant::from_nanos(at), rate)).collect(),
+            draws: draws.iter().map(|&(at, rate)| (Instant::from_nanos(at), Some(rate))).collect(),
             until: until.map(Instant::from_nanos),
         }
     }
 
     fn shown(parts: Vec<Draws>) -> Vec<(String, Vec<(u64, u64)>)> {
-        let draws = |of: Vec<Draw>| of.into_iter().map(|draw| (draw.at_ns, draw.rate_bps)).collect();
+        let draws = |of: Vec<Draw>| of.into_iter().map(|draw| (draw.at_ns, draw.rate_bps.unwrap())).collect();
         joined(parts, 100).into_iter().map(|it| (it.source, draws(it.draws))).collect()
     }
 

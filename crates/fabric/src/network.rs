@@ -23,7 +23,7 @@ use crate::check::FabricError;
 use crate::compile::{rate, Wire};
 use crate::elements::{ElementAt, Elements};
 use crate::graph::Graph;
-use crate::interference::{Around, OneWay};
+use crate::interference::{Around, OneWay, Zero};
 use crate::labels::{Facts, LabelSets};
 use crate::monitor_spec::{HeaderReader, Watching};
 use crate::paths::Paths;
@@ -53,6 +53,8 @@ pub struct Offering {
     pub name: Arc<str>,
     /// Its draws are those of this source.
     pub id: SourceId,
+    /// What its draws of zero mean.
+    pub zero: Zero,
     /// When another condition stopped it; `None` while it runs.
     pub until: Option<Instant>,
 }
@@ -412,7 +414,8 @@ impl Network {
 
 fn offering(source: &Source, target: &Target, until: Option<Instant>) -> Offering {
     let &Source { id, ghost: place, .. } = source;
-    Offering { place, name: Arc::clone(&target.ghosts[place].name), id, until }
+    let Ghost { name, interference, .. } = &target.ghosts[place];
+    Offering { place, name: Arc::clone(name), id, zero: interference.zero, until }
 }
 
 /// The watches in `some` that `others` lacks or has differently; both in the order of their monitors.

@@ -340,3 +340,19 @@ fn reading_200_000_drops_takes_at_most_a_millisecond_of_the_packet_thread() {
     assert_eq!(measurement.drops.rows[199_999].at_ns, 199_999);
     assert!(handed_over < Duration::from_millis(1), "{handed_over:?}");
 }
+
+#[test]
+fn a_draw_of_zero_is_shown_as_what_it_means() {
+    let [silence, unlimited] = ["silence", "unlimited"].map(|zero| {
+        let condition = json!({"name": "i", "interference": [{"between": ["h0", "h1"], "by": "ghost", "zero": zero,
+            "rate": {"normal": {"mean_bps": 1_000_000, "sd_bps": 1_000_000, "low_bps": 0, "high_bps": 2_000_000}},
+            "hold_ns": 1_000_000, "pacing_ns": 100_000, "packet_ip_bytes": 1500}]});
+        let (mut worker, commands) = worker(&condition, true);
+        run_until(&mut worker, BUILT_NS + 100_000_000);
+        let offered = read(&mut worker, &commands).interference;
+        offered[0].draws.iter().map(|draw| draw.rate_bps).collect::<Vec<_>>()
+    });
+    assert!(silence.contains(&Some(0)));
+    let meant: Vec<_> = silence.iter().map(|rate| rate.filter(|&bps| bps > 0)).collect();
+    assert_eq!(unlimited, meant, "the same draws");
+}
