@@ -26,6 +26,7 @@ mod init;
 mod isolation;
 mod launch;
 mod link;
+mod listening;
 mod netlink;
 mod node;
 mod offloads;

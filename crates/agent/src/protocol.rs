@@ -84,6 +84,12 @@ pub enum Action {
     },
     /// The clocks of other machines.
     Clocks {},
+    /// The sockets of a node that listen.
+    Listening {
+        node: String,
+    },
+    /// This machine's wall clock.
+    Wall {},
     Read {},
     /// Write a `step` event ten times a second from now on.
     Watch {},

@@ -51,7 +51,7 @@ class OperationsLoad(Load):
         self.process = process
         self.live = live
         self.longest_s = warm_up_s + measured_s + TAIL_S
-        self.samples = samples
+        self._samples = samples
         self._summary = summary
         self._until_window_s = max(0.0, warm_up_s - lead_s)
 
@@ -59,7 +59,7 @@ class OperationsLoad(Load):
         self.process.wait(self._until_window_s)
 
     def outcome(self) -> LoadOutcome:
-        return LoadOutcome(self.process.wrote(self.samples), (), self.summary())
+        return LoadOutcome(self.process.wrote(self._samples), (), self.summary())
 
     def first_error(self) -> str | None:
         try:

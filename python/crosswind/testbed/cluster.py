@@ -26,7 +26,7 @@ from crosswind.testbed.errors import AgentDied, TestbedError
 from crosswind.testbed.fabric import Fabric, Process, Root
 from crosswind.testbed.folders import WorkFolder
 from crosswind.testbed.machines import ClocksAt, ComparedClock, Machines
-from crosswind.testbed.replies import Node
+from crosswind.testbed.replies import Listener, Node
 from crosswind.testbed.running import RunningFabric
 
 # Between a request and its instant: as long as a busy machine may take to hand the request to its emulator.
@@ -132,6 +132,9 @@ class ClusterFabric(Fabric):
         return part.start(
             node, name, argv, cwd=cwd, env=env, root=root, account=account, whole_output=whole_output
         )
+
+    def listeners(self, node: str) -> list[Listener]:
+        return self._parts[self._machine_of[node]].listeners(node)
 
     def fresh(self, work: WorkFolder, name: str) -> Path:
         folder = work.fresh(name, *self.application_account)

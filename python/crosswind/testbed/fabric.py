@@ -16,7 +16,7 @@ from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.files import MachineFiles, ReadFile
 from crosswind.testbed.folders import WorkFolder
 from crosswind.testbed.outputs import Printed, last_words, printed
-from crosswind.testbed.replies import Down, Node, Reply, Stopped
+from crosswind.testbed.replies import Down, Listener, Node, Reply, Stopped, WallClock
 
 # With what the kernel needs to end the rest, a stop takes less than five seconds.
 GRACE_S = 4.0
@@ -109,6 +109,11 @@ class Process:
     def complained(self) -> str:
         """Return its standard error, in the same way."""
         return printed(self._outputs[1]).text
+
+    def wall_ahead_ns(self) -> int:
+        """Return how far the wall clock of its machine is ahead of CLOCK_MONOTONIC there, in ns."""
+        clock = self._agent.request("wall", WallClock)
+        return clock.wall_ns - clock.now_ns
 
     def wrote(self, path: Path) -> Path:
         """Return a file that it has written, after copying it here from another machine.
@@ -234,6 +239,10 @@ class Fabric(ABC):
             whole_output: its output is data of the trial, a line for each operation, and is read before the
                 fabric is taken down. Until then all of it is stored.
         """
+
+    @abstractmethod
+    def listeners(self, node: str) -> list[Listener]:
+        """Return the sockets of a node that listen; looking disturbs none of its processes."""
 
     @abstractmethod
     def fresh(self, work: WorkFolder, name: str) -> Path:

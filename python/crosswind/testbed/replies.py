@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from crosswind.results.measurement import CaptureState, RecordingState
@@ -71,6 +73,27 @@ class Clocks(Reply):
 
     now_ns: int
     peers: list[PeerClock] = Field(default_factory=list)
+
+
+class Listener(Reply):
+    """A socket that listens, at `address` or, where that is 0.0.0.0 or ::, everywhere."""
+
+    protocol: Literal["tcp", "udp"]
+    address: str = Field(max_length=45)
+    port: int = Field(ge=0, le=65535)
+
+
+class Listening(Reply):
+    """The sockets of a node that listen, of every address and protocol."""
+
+    sockets: list[Listener]
+
+
+class WallClock(Reply):
+    """The wall clock of a machine: it shows `wall_ns` when CLOCK_MONOTONIC shows `now_ns`."""
+
+    now_ns: int
+    wall_ns: int
 
 
 class Started(Reply):

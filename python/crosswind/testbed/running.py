@@ -18,7 +18,7 @@ from crosswind.testbed.fabric import Fabric, FabricFiles, Process, Root
 from crosswind.testbed.files import HereFiles, MachineFiles
 from crosswind.testbed.folders import WorkFolder
 from crosswind.testbed.outputs import HEAD_BYTES, KEEP, TAIL_BYTES, shorten
-from crosswind.testbed.replies import Changed, Down, Measuring, Started, Up
+from crosswind.testbed.replies import Changed, Down, Listener, Listening, Measuring, Started, Up
 
 # 200,000 drops and as many retransmissions are 80 MB, and 20 active elements 100 MB an hour.
 MEASUREMENT_BYTES_MAX = 1 << 30
@@ -145,6 +145,9 @@ class RunningFabric(Fabric):
         self._outputs |= {stdout, stderr}
         outputs = (printed, complained)
         return Process(self._agent, started.process, node, name, stdout, stderr, files, outputs, self._check)
+
+    def listeners(self, node: str) -> list[Listener]:
+        return self._agent.request("listening", Listening, {"node": node}).sockets
 
     def fresh(self, work: WorkFolder, name: str) -> Path:
         folder = work.fresh(name, *self.application_account)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,7 +18,8 @@ from crosswind.app.compose.service import Service
 from crosswind.testbed import Process, RunningFabric
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError
-from crosswind.testbed.replies import Node
+from crosswind.testbed.fabric import Fabric
+from crosswind.testbed.replies import Listener, Node
 
 
 def made(folder: Path, mounts: list[Mount], files: Mapping[str, str] | None = None) -> dict[str, Path]:
@@ -152,15 +152,24 @@ def test_a_service_that_may_not_restart_fails_with_its_last_words() -> None:
     assert may_restart("always", Ended(0, None))
 
 
-def test_a_service_without_a_healthcheck_is_ready_when_it_listens() -> None:
-    node = Node(name="web", host="h0", address="127.0.0.1", pid=os.getpid())
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        port = server.getsockname()[1]
-        missing = listening_look(node, [f"{port}/tcp"])()
-        assert missing is not None
-        assert missing.startswith(f"nothing listens on port {port}/tcp where other nodes can reach it")
-        server.listen()
-        assert listening_look(node, [f"{port}/tcp"])() is None
-        assert listening_look(node, ["1/udp", f"{port}/tcp"])() is None
-        assert listening_look(node, [])() is None
+def test_a_service_without_a_healthcheck_is_ready_when_it_listens_where_others_reach_it() -> None:
+    listening: list[Listener] = []
+    fabric = cast(
+        Fabric,
+        SimpleNamespace(
+            nodes={"web": Node(name="web", host="h0", address="10.77.0.1", pid=1)},
+            listeners=lambda node: listening,
+        ),
+    )
+    listening.append(Listener(protocol="tcp", address="127.0.0.1", port=80))
+    listening.append(Listener(protocol="udp", address="0.0.0.0", port=81))
+    missing = listening_look(fabric, "web", ["80/tcp"])()
+    assert missing is not None
+    assert missing.startswith("nothing listens on port 80/tcp where other nodes can reach it")
+    assert listening_look(fabric, "web", [])() is not None
+    assert listening_look(fabric, "web", ["81/udp"])() is None
+    for address in ("10.77.0.1", "0.0.0.0", "::"):
+        listening[0] = Listener(protocol="tcp", address=address, port=80)
+        assert listening_look(fabric, "web", ["80/tcp"])() is None
+        assert listening_look(fabric, "web", ["1/udp", "80/tcp"])() is None
+        assert listening_look(fabric, "web", [])() is None

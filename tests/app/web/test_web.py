@@ -41,10 +41,16 @@ def test_nginx_can_serve_all_connections_from_one_worker() -> None:
 
 def test_apache_has_a_thread_for_every_connection_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(Apache.packages), "root", Path("/unpacked"))
+    monkeypatch.setattr(type(Apache.packages), "env", {"LD_LIBRARY_PATH": "/unpacked/lib"})
     text = Apache().configuration(SITE)
     # 100 connections take two processes of 64 threads.
     assert "StartServers 2" in text
     assert "ServerLimit 2" in text
     assert "MaxRequestWorkers 128" in text
     assert "MaxSpareThreads 128" in text
-    assert '"/unpacked/usr/lib/apache2/modules/mod_mpm_event.so"' in text
+    # Variables are translated for a machine to which the packages are copied; the text of a file is not.
+    assert '"${MODULES}/mod_mpm_event.so"' in text
+    assert Apache().env == {
+        "LD_LIBRARY_PATH": "/unpacked/lib",
+        "MODULES": "/unpacked/usr/lib/apache2/modules",
+    }

@@ -65,7 +65,7 @@ pub struct Exchanged {
 
 /// The wall clock.
 #[derive(Debug, Serialize)]
-struct Wall {
+pub struct Wall {
     now_ns: u64,
     /// What it shows then.
     wall_ns: i64,
@@ -75,7 +75,7 @@ struct Wall {
 
 impl Wall {
     /// The best of a few readings: the own clock is read before and after.
-    fn read() -> Self {
+    pub fn read() -> Self {
         let readings = (0..5).map(|_| {
             let before = monotonic_ns();
             let wall_ns = nanoseconds(ClockId::CLOCK_REALTIME);

@@ -33,6 +33,7 @@ use crate::failure::Failure;
 use crate::protocol::{self, Writer};
 use crate::session::{hello, key_of};
 use exchange::Probing;
+pub use exchange::Wall;
 use sealed::{Sealed, Secret};
 use transfer::Window;
 

@@ -12,6 +12,7 @@ use super::{about, unreachable, Session, Step};
 use crate::account::Account;
 use crate::channel::{FromInit, StartOrder, ToInit, MESSAGE_BYTES_MAX};
 use crate::failure::Failure;
+use crate::listening::listening;
 use crate::process::Process;
 use crate::protocol::{Root, Start};
 
@@ -25,15 +26,7 @@ const KILL_TIME: Duration = Duration::from_secs(5);
 impl Session {
     pub(super) fn start(&mut self, start: Start) -> Result<Value, Failure> {
         let what = format!("start {} in {}", start.name, start.node);
-        let node = self.nodes.iter().position(|node| node.name == start.node).ok_or_else(|| {
-            let known: Vec<_> = self.nodes.iter().map(|node| node.name.as_str()).collect();
-            let known = if known.is_empty() {
-                "no fabric is up; request `up` first".to_owned()
-            } else {
-                format!("nodes are {}", known.join(", "))
-            };
-            Failure::invalid(format!("{what}: no such node; {known}"))
-        })?;
+        let node = self.node(&start.node).map_err(|failure| about(&what, failure))?;
         if !start.cwd.is_absolute() {
             return Err(Failure::invalid(format!(
                 "{what}: cwd {:?} is relative; write it from /",
@@ -73,6 +66,27 @@ impl Session {
         }
         answer?;
         Ok(json!({"process": process, "pid": self.processes.get(process)?.pid}))
+    }
+
+    /// The position of a node.
+    fn node(&self, name: &str) -> Result<usize, Failure> {
+        self.nodes.iter().position(|node| node.name == name).ok_or_else(|| {
+            let known: Vec<_> = self.nodes.iter().map(|node| node.name.as_str()).collect();
+            let known = if known.is_empty() {
+                "no fabric is up; request `up` first".to_owned()
+            } else {
+                format!("nodes are {}", known.join(", "))
+            };
+            Failure::invalid(format!("no such node; {known}"))
+        })
+    }
+
+    pub(super) fn listening(&self, name: &str) -> Result<Value, Failure> {
+        let what = format!("listening in {name}");
+        let node = self.node(name).map_err(|failure| about(&what, failure))?;
+        let sockets = listening(self.nodes[node].init)
+            .map_err(|error| Failure::internal(format!("{what}: {error}; is /proc mounted?")))?;
+        Ok(json!({ "sockets": sockets }))
     }
 
     /// The requested account, if this agent can become it and it is not root.

@@ -24,6 +24,7 @@ use nix::unistd::geteuid;
 use serde_json::{json, Value};
 
 use crate::account::Account;
+use crate::between::Wall;
 use crate::cgroup::Groups;
 use crate::channel::FromInit;
 use crate::failure::{Failure, Kind};
@@ -189,6 +190,8 @@ impl Session {
             }
             Action::Measure { at_ns } => self.measure(at_ns),
             Action::Clocks {} => self.clocks(),
+            Action::Listening { node } => self.listening(&node),
+            Action::Wall {} => Ok(json!(Wall::read())),
             Action::Read {} => self.read(),
             Action::Watch {} => self.watch(),
             Action::Lease { seconds } => self.take_lease(seconds),

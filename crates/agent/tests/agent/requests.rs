@@ -107,3 +107,29 @@ fn conditions_can_be_set_and_measured() {
     let (kind, message) = agent.must_not(json!({"do": "set", "condition": unknown}));
     assert!(kind == "invalid" && message.contains("nowhere"), "{message}");
 }
+
+#[test]
+fn sockets_that_listen_are_those_of_the_node() {
+    let python = "import socket; server = socket.create_server((\"0.0.0.0\", 8080)); print(\"ready\", flush=True); input()";
+    for_each_user(|user| {
+        let mut agent = Agent::with_nodes(user, &["a", "b"]);
+        assert_eq!(agent.must(json!({"do": "listening", "node": "a"}))["sockets"], json!([]));
+        agent.must(agent.shell("a", "server", &format!("sleep 60 | python3 -c '{python}'")));
+        agent.wait_for_output("server", "ready");
+        let found = agent.must(json!({"do": "listening", "node": "a"}));
+        assert_eq!(found["sockets"], json!([{"protocol": "tcp", "address": "0.0.0.0", "port": 8080}]));
+        assert_eq!(agent.must(json!({"do": "listening", "node": "b"}))["sockets"], json!([]));
+        let (kind, message) = agent.must_not(json!({"do": "listening", "node": "c"}));
+        assert!(kind == "invalid" && message.contains("nodes are a, b"), "{message}");
+    });
+}
+
+#[test]
+fn the_wall_clock_is_that_of_the_machine() {
+    let mut agent = Agent::start(User::Own);
+    let wall = agent.must(json!({"do": "wall"}));
+    let now_ns = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
+    let shown_ns = u128::from(wall["wall_ns"].as_u64().unwrap());
+    assert!(shown_ns <= now_ns && now_ns - shown_ns < 10_000_000_000, "{wall}");
+    assert!(wall["now_ns"].as_u64().unwrap() > 0);
+}

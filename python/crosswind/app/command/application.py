@@ -48,15 +48,6 @@ class Command(Application):
     def figures(self) -> tuple[Figure, ...]:
         return self.parameters.figures()
 
-    def needs_one_machine(self) -> str | None:
-        for name, role in self.parameters.roles.items():
-            if role.ready is not None and role.ready.port is not None:
-                return (
-                    f"the port of {name} is looked for on this machine; write `ready: {{regex: ...}}` or "
-                    "`ready: {command: ...}`"
-                )
-        return None
-
     @classmethod
     def roles_missing(cls, nodes: Collection[str]) -> list[str]:
         return []

@@ -9,22 +9,21 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema, model_validator
 
 from crosswind.app.base import Stage
-from crosswind.app.command.listening import ANYWHERE, listening_addresses
 from crosswind.spec.base import SpecModel
 from crosswind.spec.command_line import CommandLine
 from crosswind.spec.quantities import PositiveDuration, QuantityError, shown
 from crosswind.testbed.agent import Ended
+from crosswind.testbed.bounded import plain
 from crosswind.testbed.errors import TestbedError
-from crosswind.testbed.fabric import PROBE_INTERVAL_S, Process
-from crosswind.testbed.replies import Node
+from crosswind.testbed.fabric import PROBE_INTERVAL_S, Fabric, Process
 
 NS_PER_S = 1_000_000_000
+ANYWHERE = ("0.0.0.0", "::")
 
 
 def _read_port(value: object) -> str:
@@ -93,21 +92,23 @@ def await_ready(server: Process, look: Look, within_s: float) -> None:
         raise TestbedError(f"{server}: {how}; {lacking}; end of its output: {server.last_words()}")
 
 
-def port_look(node: Node, port: str) -> Look:
+def port_look(fabric: Fabric, node: str, port: str) -> Look:
     """Look for a socket on a port of the node that other nodes can reach."""
     number, _, protocol = port.partition("/")
 
     def look() -> str | None:
-        tables = [Path(f"/proc/{node.pid}/net/{protocol}{version}") for version in ("", "6")]
-        text = "".join(table.read_text() for table in tables if table.exists())
-        addresses = listening_addresses(text, int(number), protocol)
+        addresses = {
+            listener.address
+            for listener in fabric.listeners(node)
+            if (listener.protocol, listener.port) == (protocol, int(number))
+        }
         if not addresses:
             return f"nothing listens on port {port}"
-        if addresses & {*ANYWHERE, node.address}:
+        if addresses & {*ANYWHERE, fabric.nodes[node].address}:
             return None
         return (
-            f"port {port} is open only on {', '.join(sorted(addresses))}, where no other node can reach it; "
-            "make it listen on 0.0.0.0"
+            f"port {port} is open only on {plain(', '.join(sorted(addresses)))}, where no other node can "
+            "reach it; make it listen on 0.0.0.0"
         )
 
     return look
@@ -145,7 +146,7 @@ def look_for(
 ) -> Look:
     """Return the look that `ready` describes; `start_probe` starts a command on the server's node."""
     if ready.port is not None:
-        return port_look(stage.fabric.nodes[server.node], ready.port)
+        return port_look(stage.fabric, server.node, ready.port)
     if ready.regex is not None:
         return regex_look(server, ready.regex)
     assert ready.command is not None

@@ -286,7 +286,7 @@ class Compose(Application):
         if health is not None:
             look = command_look(lambda: start_probe(health.test), health.timeout_ns / NS_PER_S)
             return look, health.patience_ns / NS_PER_S
-        return listening_look(stage.fabric.nodes[node], service.ports), WITHIN_S
+        return listening_look(stage.fabric, node, service.ports), WITHIN_S
 
     def _furnish(self, stage: Stage, mounts: MountMaker, name: str, node: str) -> ExecutionContext:
         """Make the root file system of a node, or its folder if it uses the files of the host."""

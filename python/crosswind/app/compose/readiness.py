@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
-from crosswind.app.command.listening import ANYWHERE, listening_ports
-from crosswind.app.command.readiness import Look
+from crosswind.app.command.readiness import ANYWHERE, Look
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError
-from crosswind.testbed.fabric import PROBE_INTERVAL_S, Process
-from crosswind.testbed.replies import Node
+from crosswind.testbed.fabric import PROBE_INTERVAL_S, Fabric, Process
 
 # The first start of a fresh image may take long: databases initialise their files.
 WITHIN_S = 120.0
@@ -24,16 +21,16 @@ _FIRST_WAIT_S = 0.1
 _LONGEST_WAIT_S = 10.0
 
 
-def listening_look(node: Node, ports: Sequence[str]) -> Look:
+def listening_look(fabric: Fabric, node: str, ports: Sequence[str]) -> Look:
     """Look for a socket that other nodes can reach: on one of `ports` (`80/tcp`), or on any TCP port."""
 
     def look() -> str | None:
-        protocols = sorted({port.partition("/")[2] for port in ports}) or ["tcp"]
-        for protocol in protocols:
-            tables = [Path(f"/proc/{node.pid}/net/{protocol}{version}") for version in ("", "6")]
-            text = "".join(table.read_text() for table in tables if table.exists())
-            found = listening_ports(text, {*ANYWHERE, node.address}, protocol)
-            if any(not ports or f"{port}/{protocol}" in ports for port in found):
+        reachable = {*ANYWHERE, fabric.nodes[node].address}
+        for listener in fabric.listeners(node):
+            is_asked = (
+                f"{listener.port}/{listener.protocol}" in ports if ports else listener.protocol == "tcp"
+            )
+            if is_asked and listener.address in reachable:
                 return None
         where = f"port {' or '.join(ports)}" if ports else "any port"
         return (

@@ -19,8 +19,8 @@ PidFile "{folder}/httpd.pid"
 DefaultRuntimeDir "{folder}"
 ErrorLog "||/bin/cat"
 LogLevel notice
-LoadModule mpm_event_module "{modules}/mod_mpm_event.so"
-LoadModule authz_core_module "{modules}/mod_authz_core.so"
+LoadModule mpm_event_module "${{MODULES}}/mod_mpm_event.so"
+LoadModule authz_core_module "${{MODULES}}/mod_authz_core.so"
 ServerLimit {processes}
 StartServers {processes}
 ThreadLimit {threads}
@@ -44,13 +44,16 @@ class Apache(WebServer):
         "apache", packages=("apache2-bin",), programs=("apache2",)
     )
 
+    @property
+    def env(self) -> dict[str, str]:
+        return {**super().env, "MODULES": str(self.packages.root / "usr/lib/apache2/modules")}
+
     def configuration(self, site: Site) -> str:
         processes = -(-site.connections // THREADS_PER_PROCESS)
         return _CONFIGURATION.format(
             folder=site.folder,
             address=site.address,
             port=PORT,
-            modules=self.packages.root / "usr/lib/apache2/modules",
             processes=processes,
             threads=THREADS_PER_PROCESS,
             workers=processes * THREADS_PER_PROCESS,

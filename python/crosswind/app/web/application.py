@@ -84,11 +84,6 @@ class Web(Application):
         transfer = Figure("transfer", "mean", "B/s", "transfer", "higher")
         return (*latency_figures(self.parameters.rate), transfer)
 
-    def needs_one_machine(self) -> str | None:
-        if self.parameters.client != "vegeta":
-            return None
-        return "vegeta's instants are on the wall clock of its machine; write `client: crosswind`"
-
     @classmethod
     def roles_missing(cls, nodes: Collection[str]) -> list[str]:
         return [role for role in cls.ROLES if role not in nodes]
@@ -104,9 +99,8 @@ class Web(Application):
         site.configuration.write_text(server.configuration(site))
         for path in (site.folder, site.objects):
             shutil.chown(path, *stage.fabric.application_account)
-        env = server.packages.env
         self._process = stage.fabric.start(
-            SERVER, asked.server, server.command(site), cwd=site.folder, env=env
+            SERVER, asked.server, server.command(site), cwd=site.folder, env=server.env
         )
         stage.fabric.probe(
             CLIENT,

@@ -1,6 +1,5 @@
 """The two clients of a web server, as loads: our own, and vegeta."""
 
-import time
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -31,10 +30,10 @@ class OwnClient(Load):
         self._load.await_measured_phase()
 
     def outcome(self) -> LoadOutcome:
-        summary = self._load.summary()
+        operations, summary = self._load.outcome().operations, self._load.summary()
         span_ns = summary.finished_ns - summary.started_ns
         metrics = (transfer(self.process.node, summary.payload_bytes, span_ns),)
-        return LoadOutcome(self._load.samples, metrics, summary)
+        return LoadOutcome(operations, metrics, summary)
 
     def first_error(self) -> str | None:
         return self._load.first_error()
@@ -81,11 +80,11 @@ class Vegeta(Load):
 
     def outcome(self) -> LoadOutcome:
         operations = self._table.with_name("samples.csv")
-        with self._table.open(newline="") as table, operations.open("w") as file:
+        with self.process.wrote(self._table).open(newline="") as table, operations.open("w") as file:
             totals = vegeta.write_operations(
                 vegeta.read_hits(table),
                 file,
-                realtime_minus_monotonic_ns=time.time_ns() - time.monotonic_ns(),
+                realtime_minus_monotonic_ns=self.process.wall_ahead_ns(),
                 rate=self._rate,
                 warm_up_ns=self._warm_up_ns,
             )

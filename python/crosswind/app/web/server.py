@@ -44,6 +44,11 @@ class WebServer(ABC):
 
     packages: ClassVar[DebianPackages]
 
+    @property
+    def env(self) -> dict[str, str]:
+        """Variables of the command. A path of the packages belongs here: other machines have another one."""
+        return self.packages.env
+
     @abstractmethod
     def configuration(self, site: Site) -> str:
         """Return the text of the configuration file."""

@@ -1,0 +1,203 @@
+"""Every application on two machines that ssh reaches, whose clocks differ by a thousand seconds."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import machines as rigs
+import pytest
+from conftest import SOURCES, START
+from machines import Rig
+
+from crosswind.app import find
+from crosswind.results import Measurement
+from crosswind.testbed import TestbedError, find_binary
+
+ONE_WAY_MS = 5
+# A round trip crosses the link between the zones and the links of two hosts, each way.
+ROUND_TRIP_NS = 2 * (ONE_WAY_MS * 1_000_000 + 2 * 100_000)
+RATE_BPS = 100e6
+EXPERIMENT = """
+name: live
+topology:
+  zones: {{delay: {{left: {{right: {delay}ms}}, right: {{left: {delay}ms}}}}}}
+  uplink: {{rate: 100Mbit/s, delay: 100us, buffer: 256KiB}}
+  nodes: {{{nodes}}}
+  wait: sleep
+conditions: [none]
+application: {application}
+trials: {{repeat: {repeat}, rest: 0s, seed: 7, limits: {{void: accept}}}}
+"""
+PAIR = "server: left, client: right"
+WORKERS = "worker0: left, worker1: right"
+# A server that is slow to listen, and a load that meets it only afterwards.
+COMMAND = """
+  command:
+    roles:
+      server:
+        command: "sleep 0.3; exec /usr/bin/python3 -m http.server --bind 0.0.0.0 8080"
+        ready: {port: 8080}
+      client: {command: [/usr/bin/python3, -c, "import time, urllib.request as web; began = time.time();
+        web.urlopen('http://{address:server}:8080').read(); print('took', time.time() - began, 's')"]}
+    load: client
+    metrics: {answer: {regex: 'took (?P<value>[0-9.]+) (?P<unit>s)', unit: s, better: lower}}
+"""
+
+
+@dataclass
+class Place:
+    """A folder for runs, and two machines for them."""
+
+    rig: Rig
+    folder: Path
+
+    @property
+    def run_folder(self) -> Path:
+        return (self.folder / "results" / "live" / "latest").resolve()
+
+    def run(self, application: str, nodes: str = PAIR, repeat: int = 1) -> None:
+        """Run an experiment to its good end; nothing of it is left on the machines."""
+        text = EXPERIMENT.format(delay=ONE_WAY_MS, nodes=nodes, application=application, repeat=repeat)
+        (self.folder / "live.yaml").write_text(text)
+        env = self.rig.env | {
+            "PYTHONPATH": os.pathsep.join((str(SOURCES), *sys.path)),
+            "CROSSWIND_WORK_DIR": str(self.folder / "work"),
+        }
+        command = [*START, "run", "live.yaml", "--testbed", "testbed.yaml"]
+        done = subprocess.run(
+            command, cwd=self.folder, env=env, capture_output=True, text=True, timeout=400, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        reasons = self.rows("SELECT reason FROM TRIALS WHERE status != 'done'")
+        assert not reasons
+        for machine in self.rig.machines:
+            machine.await_no_process(10)
+            assert machine.run("sh", "-c", f"ls {self.folder}/work 2> /dev/null || true") == ""
+
+    def rows(self, select: str) -> list[tuple[object, ...]]:
+        named = select.replace("TRIALS", f"'{self.run_folder}/trials.parquet'")
+        named = named.replace("METRICS", f"'{self.run_folder}/metrics.parquet'")
+        return duckdb.sql(named.replace("SAMPLES", f"'{self.run_folder}/samples/*.parquet'")).fetchall()
+
+    def value(self, metric: str, statistic: str) -> float:
+        """Return a figure of the trial, the least of several nodes or trials."""
+        select = f"SELECT min(value) FROM METRICS WHERE metric = '{metric}' AND statistic = '{statistic}'"
+        ((value,),) = self.rows(select)
+        assert isinstance(value, float), f"there is no {metric} ({statistic})"
+        return value
+
+    def shortest_ns(self) -> int:
+        """Return the shortest round trip: a busy machine makes the others longer."""
+        ((shortest_ns,),) = self.rows(
+            "SELECT min(finished_ns - started_ns) FROM SAMPLES WHERE measured AND ok"
+        )
+        assert isinstance(shortest_ns, int)
+        return shortest_ns
+
+    def check_instants(self) -> None:
+        """Check that operations are on the clock of the first machine, as the measurement window is.
+
+        A busy machine may take a second to open the window; the clocks are a thousand apart.
+        """
+        (file,) = (self.run_folder / "monitors").glob("*.json")
+        window = Measurement.model_validate_json(file.read_bytes()).window
+        ((first_ns, last_ns),) = self.rows(
+            "SELECT min(started_ns), max(finished_ns) FROM SAMPLES WHERE measured"
+        )
+        assert isinstance(first_ns, int)
+        assert isinstance(last_ns, int)
+        assert abs(first_ns - window.started_ns) < 5_000_000_000
+        assert last_ns - window.ended_ns < 5_000_000_000
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Place]:
+    if reason := rigs.missing():
+        pytest.skip(reason)
+    try:
+        find_binary("crosswind-agent")
+    except TestbedError as reason:
+        pytest.skip(str(reason))
+    with tempfile.TemporaryDirectory(prefix="crosswind-machines-", dir="/var/tmp") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        with rigs.machines(2, folder) as rig:
+            (folder / "testbed.yaml").write_text("ssh: {hosts: [m0, m1]}\n")
+            yield Place(rig, folder)
+
+
+def needs(name: str, variant: str | None = None) -> None:
+    """Skip where this machine lacks what an application needs."""
+    if lacking := find(name).missing(variant):
+        pytest.skip("; ".join(f"{missing.what}; {missing.remedy}" for missing in lacking))
+
+
+def check_goodput(bps: float) -> None:
+    """Check that a transfer had most of the rate of a host's link, and no more."""
+    assert 0.3 * RATE_BPS < bps < RATE_BPS
+
+
+@pytest.mark.parametrize(
+    ("server", "client"),
+    [("nginx", "vegeta"), pytest.param("apache", "crosswind", marks=pytest.mark.long)],
+)
+def test_web(place: Place, server: str, client: str) -> None:
+    needs("web", f"{server}-{client}" if client == "vegeta" else server)
+    parameters = f"server: {server}, client: {client}, duration: 1s, warm_up: 500ms"
+    place.run(f"{{web: {{{parameters}}}}}")
+    assert place.shortest_ns() >= ROUND_TRIP_NS
+    place.check_instants()
+
+
+def test_a_command_whose_server_is_ready_when_it_listens(place: Place) -> None:
+    place.run(COMMAND)
+    # A handshake and an answer.
+    assert place.value("answer", "value") >= 2 * ROUND_TRIP_NS / 1e9
+
+
+@pytest.mark.long
+def test_iperf3(place: Place) -> None:
+    needs("iperf3")
+    place.run("{iperf3: {duration: 2s, warm_up: 1s}}")
+    check_goodput(place.value("goodput", "mean"))
+    assert place.value("rtt", "min") >= ROUND_TRIP_NS
+
+
+@pytest.mark.long
+def test_sockperf(place: Place) -> None:
+    needs("sockperf")
+    place.run("{sockperf: {duration: 1s}}")
+    assert place.shortest_ns() >= ROUND_TRIP_NS
+    place.check_instants()
+
+
+@pytest.mark.long
+def test_dns(place: Place) -> None:
+    needs("dns")
+    place.run("{dns: {duration: 1s, names: 100}}")
+    assert place.value("latency", "p50") >= ROUND_TRIP_NS
+    assert place.value("lost", "share") < 0.1
+
+
+@pytest.mark.long
+def test_memcached(place: Place) -> None:
+    needs("memcached")
+    place.run("{memcached: {duration: 1s, keys: 1000, memory: 64MiB}}")
+    assert place.shortest_ns() >= ROUND_TRIP_NS
+    place.check_instants()
+
+
+@pytest.mark.long
+def test_training(place: Place) -> None:
+    needs("training")
+    place.run("{training: {width: 8, steps: 10, warm_up_steps: 2}}", WORKERS)
+    # In each step, gradients cross the network and come back.
+    assert place.value("latency", "p50") >= ROUND_TRIP_NS
+    place.check_instants()
