@@ -61,7 +61,15 @@ def strictly_checked(program: str, built: Path, folder: Path) -> tuple[int, str]
     (folder / "program.py").write_text(program)
     checked = subprocess.run(
         # Of the package only the types count here; `make lint` checks its code.
-        [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "program.py"],
+        [
+            sys.executable,
+            "-m",
+            "mypy",
+            "--strict",
+            "--follow-imports=silent",
+            f"--cache-dir={built}.cache",
+            "program.py",
+        ],
         cwd=folder,
         env=os.environ | {"MYPYPATH": str(built)},
         capture_output=True,
