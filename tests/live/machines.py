@@ -8,6 +8,7 @@ iproute2 and openssh-server.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import struct
@@ -109,6 +110,11 @@ class Machine:
             self.run(
                 "ip", "neigh", "replace", *neighbour.removesuffix("PERMANENT ").split(), "nud", "permanent"
             )
+
+    def received_bytes(self) -> int:
+        """Return how many bytes have come in over its interface."""
+        (link,) = json.loads(self.run("ip", "-s", "-j", "link", "show", "dev", self.interface))
+        return int(link["stats64"]["rx"]["bytes"])
 
     def set_clock(self, by_ns: int) -> None:
         """Set its monotonic clocks, which have to drift (`drifts_ppm`)."""

@@ -201,3 +201,21 @@ def test_training(place: Place) -> None:
     # In each step, gradients cross the network and come back.
     assert place.value("latency", "p50") >= ROUND_TRIP_NS
     place.check_instants()
+
+
+@pytest.mark.long
+def test_prepared_data_travel_once_in_a_run(place: Place) -> None:
+    needs("ycsb", "postgresql")
+    nodes = "db0: left, db1: right, client: right"
+    load = "{ycsb: {workload: a, records: 500, duration: 500ms, warm_up: 200ms, clients: 2}}"
+    machine = place.rig.machines[0]
+    arrived = []
+    for repeat in (1, 2):
+        before = machine.received_bytes()
+        place.run(load, nodes, repeat)
+        arrived.append(machine.received_bytes() - before)
+    once, twice = arrived
+    print(f"one trial: {once} bytes came to {machine.name}, two: {twice}")
+    # A database without a record has 40 MB.
+    assert once > 20_000_000
+    assert twice - once < once / 5

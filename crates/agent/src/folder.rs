@@ -4,7 +4,7 @@
 //! name at a time and no symbolic link is, so that a process of the application, to which some of these folders belong,
 //! cannot lead the agent out of it. The folder goes with the agent, or with a sweeper when the agent is killed.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, OwnedFd};
@@ -32,6 +32,8 @@ const FILE_MAX: u64 = 4 << 30;
 /// As in the work folders that Python makes (testbed/folders.py): locked while its owner lives.
 const LOCK_NAME: &str = "in-use";
 const PREFIX: &str = "run-";
+/// The folder of files that later trials may need again.
+const STORED: &str = "stored";
 /// Folders that other accounts may enter, and not write.
 const FOLDER_MODE: u32 = 0o755;
 /// How long the processes of a killed agent may take to end.
@@ -115,19 +117,38 @@ impl RunFolder {
             .map_err(|error| failed("make", path, &error))
     }
 
-    /// Removes a direct child with everything in it.
+    /// Removes a direct child with everything in it, or a file that is stored.
     pub fn clear(&self, path: &Path) -> Result<(), Failure> {
-        let [name] = self.names(path)?[..] else {
-            return Err(Failure::invalid(format!(
-                "clear {}: only what is directly in the folder of the run can be removed",
+        let removed = match self.names(path)?[..] {
+            // The folder above belongs to the agent, so nothing else changes what stands there.
+            [name] => fs::remove_dir_all(self.path.join(name)),
+            [stored, name] if stored == STORED => fs::remove_file(self.path.join(stored).join(name)),
+            _ => {
+                return Err(Failure::invalid(format!(
+                "clear {}: only what is directly in the folder of the run, or in {STORED}, can be removed",
                 path.display()
-            )));
+            )))
+            }
         };
-        // The folder above belongs to the agent, so nothing else changes what stands there.
-        match fs::remove_dir_all(self.path.join(name)) {
+        match removed {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(failed("clear", path, &error)),
             _ => Ok(()),
         }
+    }
+
+    /// Copies a file that the agent has stored to a new one.
+    pub fn copy(&self, from: &Path, path: &Path, owner: Owner, mode: u32) -> Result<(), Failure> {
+        let (from, names) = (self.names(from)?, self.names(path)?);
+        self.write_copy(&from, &names, owner, mode).map_err(|error| failed("copy", path, &error))
+    }
+
+    fn write_copy(&self, from: &[&OsStr], names: &[&OsStr], owner: Owner, mode: u32) -> io::Result<()> {
+        let mut stored = self.open_file(from)?;
+        is_own(&stored)?;
+        let part = self.open_part(names, owner, true)?;
+        // In the kernel, and without copying where the file system can share.
+        io::copy(&mut stored, &mut &part.file)?;
+        self.finish(&part, owner, mode)
     }
 
     /// Writes a piece of a new file. With the last one it gets its name.
@@ -138,13 +159,29 @@ impl RunFolder {
     }
 
     fn write(&self, names: &[&OsStr], owner: Owner, piece: &Piece) -> io::Result<()> {
-        let (name, above) = names.split_last().expect("a path below the folder has a name");
+        let part = self.open_part(names, owner, piece.offset == 0)?;
+        is_own(&part.file)?;
+        let length = part.file.metadata()?.len();
+        if length != piece.offset {
+            let message = format!("{length} bytes are there, the piece begins at {}", piece.offset);
+            return Err(io::Error::other(message));
+        }
+        part.file.write_all_at(&piece.bytes, piece.offset)?;
+        if piece.last {
+            self.finish(&part, owner, piece.mode)?;
+        }
+        Ok(())
+    }
+
+    /// Opens what becomes the file of this name; empty if `new`.
+    fn open_part<'a>(&self, names: &[&'a OsStr], owner: Owner, new: bool) -> io::Result<Part<'a>> {
+        let (&name, above) = names.split_last().expect("a path below the folder has a name");
         let folder = self.enter(above, Some(owner))?;
         let mut part = OsStr::new(".").to_owned();
         part.push(name);
         part.push(".part");
         let mut flags = OFlag::O_WRONLY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC | OFlag::O_NONBLOCK;
-        if piece.offset == 0 {
+        if new {
             match unlinkat(&folder, part.as_os_str(), UnlinkatFlags::NoRemoveDir) {
                 Err(Errno::ENOENT) | Ok(()) => {}
                 Err(error) => return Err(error.into()),
@@ -152,22 +189,14 @@ impl RunFolder {
             flags |= OFlag::O_CREAT | OFlag::O_EXCL;
         }
         let file = File::from(openat(&folder, part.as_os_str(), flags, Mode::S_IRUSR | Mode::S_IWUSR)?);
-        let metadata = file.metadata()?;
-        // Another account could have put a link to a foreign file in its place.
-        if !metadata.is_file() || metadata.nlink() != 1 || metadata.uid() != geteuid().as_raw() {
-            return Err(io::Error::other("its part is not a file of the agent"));
-        }
-        if metadata.len() != piece.offset {
-            let message = format!("{} bytes are there, the piece begins at {}", metadata.len(), piece.offset);
-            return Err(io::Error::other(message));
-        }
-        file.write_all_at(&piece.bytes, piece.offset)?;
-        if piece.last {
-            fchmod(&file, Mode::from_bits_truncate(piece.mode & 0o777))?;
-            self.give(&file, owner)?;
-            renameat(&folder, part.as_os_str(), &folder, *name)?;
-        }
-        Ok(())
+        Ok(Part { folder, part, name, file })
+    }
+
+    /// The file has its permissions, its owner and its name.
+    fn finish(&self, part: &Part<'_>, owner: Owner, mode: u32) -> io::Result<()> {
+        fchmod(&part.file, Mode::from_bits_truncate(mode & 0o777))?;
+        self.give(&part.file, owner)?;
+        Ok(renameat(&part.folder, part.part.as_os_str(), &part.folder, part.name)?)
     }
 
     /// Bytes of a file, and its size; `None` where there is no such file.
@@ -273,6 +302,7 @@ impl Drop for RunFolder {
             return;
         }
         let removed = if self.keep {
+            let _ = fs::remove_dir_all(self.path.join(STORED)); // the files of the last trial have copies
             fs::remove_file(self.path.join(LOCK_NAME))
         } else {
             fs::remove_dir_all(&self.path)
@@ -281,6 +311,23 @@ impl Drop for RunFolder {
             eprintln!("crosswind-agent: {} is left: {error}", self.path.display());
         }
     }
+}
+
+/// A file that has not all its bytes yet, and another name.
+struct Part<'a> {
+    folder: OwnedFd,
+    part: OsString,
+    name: &'a OsStr,
+    file: File,
+}
+
+/// Another account could have put a link to a foreign file in its place.
+fn is_own(file: &File) -> io::Result<()> {
+    let metadata = file.metadata()?;
+    if !metadata.is_file() || metadata.nlink() != 1 || metadata.uid() != geteuid().as_raw() {
+        return Err(io::Error::other("is not a file of the agent"));
+    }
+    Ok(())
 }
 
 /// A piece of a file.
@@ -400,6 +447,7 @@ mod tests {
         let account = Account { uid: geteuid().as_raw(), gid: getegid().as_raw() };
         let folder = RunFolder::open(&path, account, true).unwrap();
         folder.put(&path.join("file"), Owner::Agent, &piece(0, b"x", true)).unwrap();
+        folder.put(&path.join("stored/0f"), Owner::Agent, &piece(0, b"x", true)).unwrap();
         drop(folder);
         drop(opened(&above.path().join("run-2")));
         let left: Vec<_> = fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -433,6 +481,30 @@ mod tests {
     }
 
     #[test]
+    fn a_stored_file_is_copied_until_it_is_cleared() {
+        let above = tempfile::tempdir().unwrap();
+        let path = above.path().join("run-1");
+        let folder = opened(&path);
+        let (stored, copy) = (path.join("stored/0f"), path.join("trial/data/file"));
+        folder.put(&stored, Owner::Agent, &piece(0, b"data", true)).unwrap();
+        for _ in 0..2 {
+            folder.copy(&stored, &copy, Owner::Application, 0o600).unwrap();
+            assert_eq!(folder.get(&copy, 0, 9).unwrap(), Some((b"data".to_vec(), 4)));
+            assert_eq!(fs::metadata(&copy).unwrap().mode() & 0o777, 0o600);
+        }
+        // An application writes into the copy alone.
+        fs::write(&copy, "other").unwrap();
+        assert_eq!(folder.get(&stored, 0, 9).unwrap(), Some((b"data".to_vec(), 4)));
+        // A file that an application has put there under another name is not copied.
+        fs::hard_link(&copy, path.join("trial/second")).unwrap();
+        assert!(folder.copy(&path.join("trial/second"), &copy, Owner::Application, 0o600).is_err());
+        assert!(folder.clear(&copy).is_err());
+        folder.clear(&stored).unwrap();
+        folder.clear(&stored).unwrap();
+        assert!(folder.copy(&stored, &copy, Owner::Application, 0o600).is_err());
+    }
+
+    #[test]
     fn nothing_outside_is_read_written_or_removed() {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("run-1");
@@ -444,6 +516,8 @@ mod tests {
             assert!(folder.checksum(&outside).is_err(), "{outside:?}");
             assert!(folder.put(&outside, Owner::Agent, &piece(0, b"x", true)).is_err(), "{outside:?}");
             assert!(folder.clear(&outside).is_err(), "{outside:?}");
+            assert!(folder.copy(&outside, &path.join("copy"), Owner::Agent, 0o600).is_err(), "{outside:?}");
+            assert!(folder.copy(&path.join("copy"), &outside, Owner::Agent, 0o600).is_err(), "{outside:?}");
             assert!(folder.make(&outside, Owner::Agent, None).is_err(), "{outside:?}");
         }
         assert!(folder.clear(&path.join("a/b")).is_err());

@@ -113,9 +113,18 @@ pub enum Action {
         #[serde(default)]
         mode: Option<u32>,
     },
-    /// Remove what stands directly in it.
+    /// Remove what stands directly in it, or a stored file.
     Clear {
         path: PathBuf,
+    },
+    /// Copy a stored file.
+    Copy {
+        path: PathBuf,
+        from: PathBuf,
+        #[serde(rename = "for")]
+        owner: Owner,
+        /// Permissions.
+        mode: u32,
     },
     Put(Put),
     /// Read a piece of a file.

@@ -29,6 +29,8 @@ from crosswind.testbed.replies import ChecksumRead, FolderMade, PieceRead, Reply
 # As the agent has them.
 PIECE_BYTES = 1 << 20
 FILE_BYTES_MAX = 4 << 30
+# A smaller file travels as fast as a request to copy it.
+STORED_BYTES_MIN = 4096
 
 Owner = Literal["agent", "application"]
 
@@ -214,6 +216,9 @@ class HereFiles:
 class ThereFiles:
     """Files of another machine.
 
+    Every trial begins with an empty folder, and many with the same data. So what a trial gets is stored there
+    under its SHA-256, and a later trial gets a copy. What the last trial did not need is removed.
+
     Args:
         folder: the work folder of the run, here and there.
     """
@@ -226,6 +231,8 @@ class ThereFiles:
         self._fresh: Path | None = None
         self._elsewhere: Collection[str] = ()
         self._sent: dict[Path, tuple[int, int]] = {}  # Modification and size of what is there.
+        self._stored: set[str] = set()  # SHA-256 of files there.
+        self._needed: set[str] = set()  # Of those, what this trial needs.
         self._outputs: dict[Path, ThereFile] = {}
         self._load: Path | None = None
         self._programs: dict[str, str] = {}
@@ -246,7 +253,8 @@ class ThereFiles:
             for folder in folders:
                 there = self._folder / "programs" / folder.name
                 for path in _programs_below(folder, frozenset({folder.resolve()})):
-                    self._put(path, there / path.relative_to(folder), "agent", path.stat().st_mode & 0o777)
+                    mode = path.stat().st_mode & 0o777
+                    self._put_checked(path, there / path.relative_to(folder), "agent", mode)
                 self._programs[str(folder)] = str(there)
 
     def word(self, word: str) -> str:
@@ -259,7 +267,7 @@ class ThereFiles:
         with self._lock:
             if self._load is None:
                 there = self._folder / "programs" / LOAD
-                self._put(here, there, "agent", 0o755)
+                self._put_checked(here, there, "agent", 0o755)
                 self._load = there
         return str(self._load)
 
@@ -269,6 +277,9 @@ class ThereFiles:
             self._outputs.clear()
             for stale in (folder, self._folder / "logs"):
                 self._agent.request("clear", Reply, {"path": str(stale)})
+            for unneeded in self._stored - self._needed:
+                self._agent.request("clear", Reply, {"path": str(self._stored_at(unneeded))})
+            self._stored, self._needed = self._needed, set()
             self._make(folder, "application")
             self._fresh, self._elsewhere = folder, frozenset(elsewhere)
 
@@ -279,7 +290,7 @@ class ThereFiles:
                     self._make(path, "application", path.stat().st_mode & 0o777)
                     self._sent[path] = (0, 0)
                 elif path.is_file() and self._sent.get(path) != _state(path):
-                    self._put(path, path, "application", path.stat().st_mode & 0o777)
+                    self._give(path)
                     self._sent[path] = _state(path)
 
     def bring(self, path: Path) -> None:
@@ -307,7 +318,34 @@ class ThereFiles:
         permissions = {} if mode is None else {"mode": mode}
         self._agent.request("make", Reply, {"path": str(folder), "for": owner, **permissions})
 
-    def _put(self, here: Path, there: Path, owner: Owner, mode: int) -> None:
+    def _stored_at(self, sha256: str) -> Path:
+        return self._folder / "stored" / sha256
+
+    def _give(self, path: Path) -> None:
+        """Have a file of the trial there: a copy of what is stored, which is sent before if it is new."""
+        mode = path.stat().st_mode & 0o777
+        if path.stat().st_size < STORED_BYTES_MIN:
+            self._put_checked(path, path, "application", mode)
+            return
+        digest = hashlib.sha256()
+        with self._open(path) as file:
+            while piece := file.read(PIECE_BYTES):
+                digest.update(piece)
+        sha256 = digest.hexdigest()
+        stored = self._stored_at(sha256)
+        if sha256 not in self._stored:
+            self._put(path, stored, "agent", 0o600)
+        copy = {"path": str(path), "from": str(stored), "for": "application", "mode": mode}
+        self._agent.request("copy", Reply, copy)
+        ThereFile(self._agent, path).check_same(sha256, path)
+        self._stored.add(sha256)
+        self._needed.add(sha256)
+
+    def _put_checked(self, here: Path, there: Path, owner: Owner, mode: int) -> None:
+        ThereFile(self._agent, there).check_same(self._put(here, there, owner, mode), here)
+
+    def _put(self, here: Path, there: Path, owner: Owner, mode: int) -> str:
+        """Send a file, and return the SHA-256 of what was sent."""
         with self._open(here) as file:
             offset, piece, digest = 0, file.read(PIECE_BYTES), hashlib.sha256()
             while True:
@@ -325,7 +363,7 @@ class ThereFiles:
                 if not following:
                     break
                 offset, piece = offset + len(piece), following
-        ThereFile(self._agent, there).check_same(digest.hexdigest(), here)
+        return digest.hexdigest()
 
 
 def files_of(agent: Agent, work: WorkFolder) -> MachineFiles:

@@ -46,6 +46,11 @@ impl Session {
         Ok(json!({}))
     }
 
+    pub(super) fn copy(&self, from: &Path, path: &Path, owner: Owner, mode: u32) -> Result<Value, Failure> {
+        self.folder("copy")?.copy(from, path, owner, mode)?;
+        Ok(json!({}))
+    }
+
     pub(super) fn put(&self, put: Put) -> Result<Value, Failure> {
         let Put { path, owner, offset, bytes, mode, last } = put;
         let bytes = BASE64_STANDARD.decode(bytes).map_err(|error| {

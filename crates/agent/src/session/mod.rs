@@ -199,6 +199,7 @@ impl Session {
             Action::Folder { path, keep } => self.open_folder(&path, keep),
             Action::Make { path, owner, mode } => self.make_folder(&path, owner, mode),
             Action::Clear { path } => self.clear(&path),
+            Action::Copy { path, from, owner, mode } => self.copy(&from, &path, owner, mode),
             Action::Put(put) => self.put(put),
             Action::Get { path, offset, length } => self.get(&path, offset, length),
             Action::Checksum { path } => self.checksum(&path),
