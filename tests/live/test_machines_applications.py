@@ -49,6 +49,19 @@ COMMAND = """
     load: client
     metrics: {answer: {regex: 'took (?P<value>[0-9.]+) (?P<unit>s)', unit: s, better: lower}}
 """
+COMPOSE = """
+services:
+  server: {command: [/usr/bin/python3, -m, http.server, --bind, 0.0.0.0, "8080"]}
+  client:
+    command: [/usr/bin/python3, -c, "import time, urllib.request as web; began = time.time();
+      web.urlopen('http://server:8080').read(); print('took', time.time() - began, 's')"]
+"""
+COMPOSED = """
+  compose:
+    file: compose.yaml
+    load: client
+    metrics: {answer: {regex: 'took (?P<value>[0-9.]+) (?P<unit>s)', unit: s, better: lower}}
+"""
 
 
 @dataclass
@@ -159,6 +172,13 @@ def test_web(place: Place, server: str, client: str) -> None:
 def test_a_command_whose_server_is_ready_when_it_listens(place: Place) -> None:
     place.run(COMMAND)
     # A handshake and an answer.
+    assert place.value("answer", "value") >= 2 * ROUND_TRIP_NS / 1e9
+
+
+@pytest.mark.long
+def test_a_compose_service_that_is_a_program_of_the_machines(place: Place) -> None:
+    (place.folder / "compose.yaml").write_text(COMPOSE)
+    place.run(COMPOSED)
     assert place.value("answer", "value") >= 2 * ROUND_TRIP_NS / 1e9
 
 

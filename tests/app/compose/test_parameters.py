@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from crosswind.app.compose import ComposeParameters
 from crosswind.app.compose.file import _TOP, ComposeFile
 from crosswind.app.compose.keys import ALL
+from crosswind.app.find import application_of
 from crosswind.spec import load_experiment, resolve
 from crosswind.spec.kinds import check_file
 from crosswind.spec.problems import SpecErrors
@@ -69,6 +70,18 @@ def test_the_compose_file_and_what_it_binds_are_kept(tmp_path: Path) -> None:
     again = restored(ComposeParameters, resolved["application"]["parameters"])
     assert again == experiment.parameters
     assert again.services["web"].mounts[0].kind == "bind"
+
+
+def test_an_image_needs_one_machine_and_a_program_of_the_machines_does_not(tmp_path: Path) -> None:
+    image = application_of(resolve(load_experiment(written(tmp_path / "image"))))
+    assert image.needs_one_machine() == (
+        "the image of web is unpacked on this machine; write `x-crosswind: {command: ...}` with a program of "
+        "the machines"
+    )
+    text = EXPERIMENT.replace("    images: {nginx: /srv/nginx.tar}\n", "")
+    file = FILE.replace('volumes: ["./conf:/etc/conf:ro"]', "x-crosswind: {command: [serve]}")
+    program = application_of(resolve(load_experiment(written(tmp_path / "program", text, file))))
+    assert program.needs_one_machine() is None
 
 
 def test_a_run_is_gone_on_with_from_its_results_alone(tmp_path: Path) -> None:

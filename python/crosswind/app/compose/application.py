@@ -69,7 +69,13 @@ class Compose(Application):
     parameters: ComposeParameters
 
     def needs_one_machine(self) -> str | None:
-        return "images are unpacked on this machine alone"
+        for name, service in self.parameters.services.items():
+            if service.own_image is not None:
+                return (
+                    f"the image of {name} is unpacked on this machine; write `x-crosswind: {{command: ...}}` "
+                    "with a program of the machines"
+                )
+        return None
 
     def __init__(self, parameters: ComposeParameters) -> None:
         super().__init__(parameters)
