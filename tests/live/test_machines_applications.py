@@ -183,6 +183,23 @@ def test_a_compose_service_that_is_a_program_of_the_machines(place: Place) -> No
 
 
 @pytest.mark.long
+def test_traffic_begins_and_ends_at_one_instant_of_all_machines(place: Place) -> None:
+    load = "pattern: many-to-many, message: 10kB, duration: 1s, warm_up: 500ms"
+    place.run(f"{{traffic: {{{load}}}}}", "a: left, b: right, c: right, d: left")
+    # Two nodes of one zone have the links of their hosts between them.
+    assert 4 * 100_000 <= place.shortest_ns() < ROUND_TRIP_NS
+    ((operations,),) = place.rows("SELECT count(DISTINCT connection) FROM SAMPLES WHERE measured AND ok")
+    assert operations == 12
+    place.check_instants()
+
+
+@pytest.mark.long
+def test_traffic_of_streams_is_counted_over_one_window(place: Place) -> None:
+    place.run("{traffic: {pattern: pairs, duration: 2s, warm_up: 1s}}", PAIR)
+    check_goodput(place.value("goodput", "mean"))
+
+
+@pytest.mark.long
 def test_iperf3(place: Place) -> None:
     needs("iperf3")
     place.run("{iperf3: {duration: 2s, warm_up: 1s}}")

@@ -12,14 +12,14 @@ use crate::memcached::protocol::Protocol;
 use crate::probe::Gaps;
 use crate::rpc::frame;
 use crate::traffic::control::Answer;
-use crate::traffic::coordinator::NodeSocket;
+use crate::traffic::coordinator::{NodeClock, NodeSocket};
 use crate::traffic::pattern::Pattern;
 use crate::traffic::size::Size;
 use crate::ycsb::store::target::Target;
 use crate::ycsb::workload::Workload;
 
 use self::values::{
-    answer, bits_per_second, connections, rate, seconds, seconds_above_zero, share, traffic_node,
+    answer, bits_per_second, clock, connections, rate, seconds, seconds_above_zero, share, traffic_node,
 };
 
 /// Offers load to a real server and records every operation.
@@ -54,6 +54,8 @@ pub enum Command {
     TrafficServe(TrafficServe),
     /// Send traffic of a pattern among traffic-serves and count it over one window
     Traffic(Traffic),
+    /// Be one end of a socket that reaches to another machine: print what it says, and write to it what comes as files
+    Relay(Relay),
     /// Send UDP packets, about evenly spaced, that carry the instant they were sent
     ProbeSend(ProbeSend),
     /// Record when the packets of a probe-send arrive; prints `listening ADDRESS:PORT` when it does
@@ -293,11 +295,36 @@ pub struct TrafficServe {
     pub control: PathBuf,
 }
 
+#[derive(Args)]
+pub struct Relay {
+    #[command(flatten)]
+    pub socket: RelayedSocket,
+    /// Folder whose files, named 0, 1 and so on, are written to the socket in this order
+    #[arg(long, value_name = "FOLDER")]
+    pub from: PathBuf,
+}
+
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub struct RelayedSocket {
+    /// Unix socket that this command creates, for one connection; prints `listening` when it can be made
+    #[arg(long, value_name = "FILE")]
+    pub listen: Option<PathBuf>,
+    /// Unix socket to connect to
+    #[arg(long, value_name = "FILE")]
+    pub connect: Option<PathBuf>,
+}
+
 #[derive(Args, Serialize)]
 pub struct Traffic {
     /// A node's name and the control socket of its traffic-serve; twice or more, in the order of the pattern
     #[arg(long, value_name = "NAME=FILE", value_parser = traffic_node)]
     pub node: Vec<NodeSocket>,
+    /// The clock of a node on another machine, whose socket is a relay: CLOCK_MONOTONIC there, THERE_NS, when it is
+    /// HERE_NS here, and how many ns it gains over the next OVER_NS
+    #[arg(long, value_name = "NAME=HERE_NS,THERE_NS,GAINED_NS,OVER_NS", value_parser = clock)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clock: Vec<NodeClock>,
     /// Which node sends to which
     #[arg(long)]
     pub pattern: Pattern,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::arguments::{
     CassandraCommand, Command, FloodReceive, FloodSend, Http, Memcached, MemcachedPrepare, MongodbCommand,
-    ProbeReceive, ProbeSend, Rpc, RpcServe, RunArguments, Traffic, TrafficServe, Ycsb, YcsbPrepare,
+    ProbeReceive, ProbeSend, Relay, Rpc, RpcServe, RunArguments, Traffic, TrafficServe, Ycsb, YcsbPrepare,
 };
 use crate::driver::{self, Session};
 use crate::exit::{Failed, TOO_MANY_ERRORS};
@@ -19,7 +19,7 @@ use crate::ycsb::client::Client;
 use crate::ycsb::keyspace::KeySpace;
 use crate::ycsb::record::Table;
 use crate::ycsb::store;
-use crate::{flood, http, memcached, output, probe, rpc, signals, traffic};
+use crate::{flood, http, memcached, output, probe, relay, rpc, signals, traffic};
 
 /// Carries out a command and returns the exit status of one that has a result.
 pub fn carry_out(command: &Command) -> Result<ExitCode, Failed> {
@@ -37,6 +37,7 @@ pub fn carry_out(command: &Command) -> Result<ExitCode, Failed> {
         Command::Http(arguments) => http(arguments),
         Command::TrafficServe(arguments) => traffic_serve(arguments),
         Command::Traffic(arguments) => traffic(arguments),
+        Command::Relay(arguments) => relay(arguments),
         Command::ProbeSend(arguments) => probe_send(arguments),
         Command::ProbeReceive(arguments) => probe_receive(arguments),
         Command::FloodSend(arguments) => flood_send(arguments),
@@ -133,6 +134,19 @@ fn traffic(arguments: &Traffic) -> Result<ExitCode, Failed> {
         eprintln!("crosswind-load: {complaint}");
     }
     Ok(complaint.map_or(ExitCode::SUCCESS, |_| ExitCode::from(TOO_MANY_ERRORS)))
+}
+
+fn relay(arguments: &Relay) -> Result<ExitCode, Failed> {
+    signals::exit_on_signal();
+    let socket = match (&arguments.socket.listen, &arguments.socket.connect) {
+        (Some(listen), _) => relay::listen(listen),
+        (None, Some(connect)) => relay::connect(connect),
+        (None, None) => unreachable!("one of them is required"),
+    };
+    let socket = socket.map_err(Failed::Unreachable)?;
+    relay::run(socket, &arguments.from, std::io::stdout())
+        .map_err(|error| Failed::Internal(format!("{}: {error}", arguments.from.display())))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn probe_send(arguments: &ProbeSend) -> Result<ExitCode, Failed> {

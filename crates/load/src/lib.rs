@@ -29,6 +29,7 @@ mod output;
 mod plan;
 mod probe;
 mod random;
+mod relay;
 mod rpc;
 mod sample;
 mod signals;

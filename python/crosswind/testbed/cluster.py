@@ -189,6 +189,9 @@ class ClusterFabric(Fabric):
     def clock_of(self, node: str) -> ClockLine:
         return self._clocks.lines()[self._machine_of[node]]
 
+    def machine_of(self, node: str) -> int:
+        return self._machine_of[node]
+
     def _coming(self) -> tuple[list[ClockLine], int]:
         """Return the clocks of all machines now, and an instant of the first one that is soon."""
         compared = self._clocks.compare()

@@ -15,7 +15,7 @@ from crosswind.testbed.agent import Agent, Ended
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.files import MachineFiles, ReadFile
 from crosswind.testbed.folders import WorkFolder
-from crosswind.testbed.outputs import Printed, last_words, printed
+from crosswind.testbed.outputs import HEAD_BYTES, Printed, last_words, printed
 from crosswind.testbed.replies import Down, Listener, Node, Reply, Stopped, WallClock
 
 # With what the kernel needs to end the rest, a stop takes less than five seconds.
@@ -106,6 +106,13 @@ class Process:
         self._files.bring_output(self.stdout)
         return self.stdout
 
+    def printed_from(self, offset: int) -> bytes:
+        """Return what its standard output has from this byte on, 16 MiB at most.
+
+        Its output must be stored whole.
+        """
+        return self._outputs[0].read(offset, HEAD_BYTES)
+
     def complained(self) -> str:
         """Return its standard error, in the same way."""
         return printed(self._outputs[1]).text
@@ -114,6 +121,10 @@ class Process:
         """Return how far the wall clock of its machine is ahead of CLOCK_MONOTONIC there, in ns."""
         clock = self._agent.request("wall", WallClock)
         return clock.wall_ns - clock.now_ns
+
+    def update_files(self) -> None:
+        """Copy to its machine what is new here in the folder of the trial."""
+        self._files.send()
 
     def wrote(self, path: Path) -> Path:
         """Return a file that it has written, after copying it here from another machine.
@@ -275,6 +286,10 @@ class Fabric(ABC):
     @abstractmethod
     def clock_of(self, node: str) -> ClockLine:
         """Return the clock of a node's machine in the window, against the clock of the measurement."""
+
+    def machine_of(self, node: str) -> int:
+        """Return the number of a node's machine; nodes of one machine share its files and its clock."""
+        return 0
 
     def stop(self, processes: Sequence[Process], grace_s: float = GRACE_S) -> None:
         """End several processes at once; those that ignore SIGTERM cost no more time together than one.

@@ -65,8 +65,13 @@ impl Traffic {
     /// # Errors
     /// When nothing would end it, or when it mixes options of streams and of messages.
     pub fn run(&self) -> Result<Run<'_>, String> {
+        if let Some(clock) = self.clock.iter().find(|clock| self.node.iter().all(|it| it.name != clock.name))
+        {
+            return Err(format!("--clock {}: there is no such --node", clock.name));
+        }
         Ok(Run {
             nodes: &self.node,
+            clocks: &self.clock,
             pattern: self.pattern,
             connections: self.connections,
             congestion_control: &self.congestion_control,

@@ -2,7 +2,8 @@
 
 use crate::plan::{RATE_MAX_PER_S, SECONDS_MAX};
 use crate::traffic::control::Answer;
-use crate::traffic::coordinator::NodeSocket;
+use crate::traffic::coordinator::{NodeClock, NodeSocket};
+use crate::traffic::elsewhere::ClockLine;
 
 const CONNECTIONS_MAX: usize = 10_000;
 const BITS_PER_S_MAX: f64 = 1e12; // far above what one core copies
@@ -68,6 +69,20 @@ pub fn traffic_node(text: &str) -> Result<NodeSocket, String> {
         }
         _ => Err("must be NAME=FILE".into()),
     }
+}
+
+pub fn clock(text: &str) -> Result<NodeClock, String> {
+    let wrong = || String::from("must be NAME=HERE_NS,THERE_NS,GAINED_NS,OVER_NS");
+    let (name, line) = text.split_once('=').ok_or_else(wrong)?;
+    let [here, there, gained, over] = line.split(',').collect::<Vec<_>>()[..] else { return Err(wrong()) };
+    let instant = |text: &str| text.parse().map_err(|_| wrong());
+    let gained_ns: i64 = gained.parse().map_err(|_| wrong())?;
+    let over_ns: u64 = instant(over)?;
+    if over_ns == 0 || i128::from(over_ns) + i128::from(gained_ns) <= 0 {
+        return Err("OVER_NS must be above 0, and the clock must not go backwards in it".into());
+    }
+    let (here_ns, there_ns) = (instant(here)?, instant(there)?);
+    Ok(NodeClock { name: name.into(), line: ClockLine { here_ns, there_ns, gained_ns, over_ns } })
 }
 
 pub fn answer(text: &str) -> Result<Answer, String> {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::control::{hear, say, Done, Exchange, Incoming, Load, Order, Outgoing, Report, Task};
+use super::elsewhere::ClockLine;
 use super::meter::Counted;
 use super::pattern::Pattern;
 use crate::clock::monotonic_ns;
@@ -17,11 +18,15 @@ use crate::output::HEADER;
 /// How far ahead the start is announced: every thread of every node must know it before it comes, on a busy machine too.
 const LEAD_NS: u64 = 200_000_000;
 const LEAD_NS_PER_CONNECTION: u64 = 1_000_000;
+/// And where an order to another machine is carried from file to file.
+const LEAD_NS_ELSEWHERE: u64 = 2_000_000_000;
 
 /// What a run does, and where its result goes.
 pub struct Run<'a> {
     /// In the order of the pattern.
     pub nodes: &'a [NodeSocket],
+    /// Of those on other machines.
+    pub clocks: &'a [NodeClock],
     pub pattern: Pattern,
     /// From each sender to each of its receivers.
     pub connections: usize,
@@ -41,10 +46,19 @@ pub struct NodeSocket {
     pub control: PathBuf,
 }
 
+/// The clock of a node on another machine.
+#[derive(Clone, Debug, Serialize)]
+pub struct NodeClock {
+    pub name: String,
+    #[serde(flatten)]
+    pub line: ClockLine,
+}
+
 /// A node and the control connection to it.
 struct Node {
     name: String,
     address: String,
+    clock: ClockLine,
     control: BufReader<UnixStream>,
 }
 
@@ -64,7 +78,11 @@ pub fn run(run: &Run, parameters: &impl Serialize) -> Result<Option<String>, Fai
     };
     let (samples, summary) = (create(run.samples)?, create(run.summary)?);
     let links = links(run).map_err(Failed::Usage)?;
-    let mut nodes = run.nodes.iter().map(connect).collect::<Result<Vec<_>, _>>()?;
+    let clock_of = |node: &NodeSocket| {
+        run.clocks.iter().find(|clock| clock.name == node.name).map_or(ClockLine::SAME, |clock| clock.line)
+    };
+    let mut nodes =
+        run.nodes.iter().map(|node| connect(node, clock_of(node))).collect::<Result<Vec<_>, _>>()?;
     let start_ns = begin(&mut nodes, &links, &run.load)?;
     println!("begins {start_ns}");
     let mut samples = BufWriter::new(samples);
@@ -96,14 +114,16 @@ fn links(run: &Run) -> Result<Vec<Link>, String> {
     Ok(links)
 }
 
-fn connect(node: &NodeSocket) -> Result<Node, Failed> {
+fn connect(node: &NodeSocket, clock: ClockLine) -> Result<Node, Failed> {
     let unreachable =
         |why: String| Failed::Unreachable(format!("node {}: {}: {why}", node.name, node.control.display()));
     let control = UnixStream::connect(&node.control)
         .map_err(|error| unreachable(format!("{error}; is its traffic-serve running?")))?;
     let mut control = BufReader::new(control);
     match hear(&mut control) {
-        Ok(Some(Report::Listening { address })) => Ok(Node { name: node.name.clone(), address, control }),
+        Ok(Some(Report::Listening { address })) => {
+            Ok(Node { name: node.name.clone(), address, clock, control })
+        }
         other => Err(unreachable(format!("sent {other:?} instead of the address where it listens"))),
     }
 }
@@ -144,9 +164,11 @@ fn begin(nodes: &mut [Node], links: &[Link], load: &Load) -> Result<u64, Failed>
         node.order(&Order::Connect)?;
     }
     all(nodes, |report| matches!(report, Report::Connected))?;
-    let at_ns = monotonic_ns() + LEAD_NS + LEAD_NS_PER_CONNECTION * links.len() as u64;
+    let is_here = nodes.iter().all(|node| node.clock == ClockLine::SAME);
+    let lead_ns = if is_here { LEAD_NS } else { LEAD_NS_ELSEWHERE };
+    let at_ns = monotonic_ns() + lead_ns + LEAD_NS_PER_CONNECTION * links.len() as u64;
     for node in nodes.iter_mut() {
-        node.order(&Order::Start { at_ns })?;
+        node.order(&Order::Start { at_ns: node.clock.there(at_ns) })?;
     }
     Ok(at_ns)
 }
@@ -198,11 +220,12 @@ fn gather(node: &mut Node, samples: &mut impl Write) -> Result<Done, Failed> {
             Ok(0) | Err(_) => return Err(node.gone("in the middle of its samples")),
             Ok(_) => {}
         }
+        let row = node.clock.row_here(&line).ok_or_else(|| node.gone("it sent a damaged sample"))?;
         samples
-            .write_all(line.as_bytes())
+            .write_all(row.as_bytes())
             .map_err(|error| Failed::Internal(format!("write the samples: {error}")))?;
     }
-    Ok(done)
+    Ok(node.clock.done_here(done))
 }
 
 fn write_summary(file: File, summary: &Summary<impl Serialize>) -> io::Result<()> {

@@ -10,10 +10,11 @@ from crosswind.app.requirements import OwnProgram
 from crosswind.app.server import stop_servers
 from crosswind.app.streams import FAIRNESS, GOODPUT
 from crosswind.app.traffic.parameters import NS_PER_S, TrafficParameters
+from crosswind.app.traffic.relay import Relay, clock_line
 from crosswind.app.traffic.summary import TrafficSummary, metrics_of
 from crosswind.spec.declared import Figure
 from crosswind.testbed.binaries import LOAD, find_binary
-from crosswind.testbed.fabric import Process
+from crosswind.testbed.fabric import Fabric, Process
 
 PORT = 7078
 # Prefix of neighbour nodes, on which the runner makes real interference; they take no part.
@@ -32,12 +33,10 @@ class Traffic(Application):
     requirements = (OwnProgram(LOAD),)
     parameters: TrafficParameters
 
-    def needs_one_machine(self) -> str | None:
-        return "its parts talk over Unix sockets"
-
     def __init__(self, parameters: TrafficParameters) -> None:
         super().__init__(parameters)
         self._servers: dict[str, Process] = {}
+        self._relays: list[Relay] = []
 
     def figures(self) -> tuple[Figure, ...]:
         asked = self.parameters
@@ -79,7 +78,7 @@ class Traffic(Application):
     def load(self, stage: Stage) -> Load:
         asked = self.parameters
         samples, summary = stage.folder / "samples.csv", stage.folder / "summary.json"
-        command = [
+        command: list[object] = [
             *(find_binary(LOAD), "traffic", "--pattern", asked.pattern, "--connections", asked.connections),
             *(word for name in self._servers for word in ("--node", f"{name}={name}.sock")),
             *(("--size", asked.message) if asked.message is not None else ()),
@@ -97,24 +96,38 @@ class Traffic(Application):
             ),
             *("--seed", stage.seed, "--samples", samples, "--summary", summary),
         ]
-        # It may run on any node: it controls the others through the file system.
-        node = next(iter(self._servers))
-        process = stage.fabric.start(node, "traffic", command, cwd=stage.folder)
-        return _TrafficLoad(process, asked, samples, summary)
+        # It may run on any node: it controls the others through the file system, and those on other machines
+        # through relays.
+        fabric, node = stage.fabric, next(iter(self._servers))
+        elsewhere = [name for name in self._servers if fabric.machine_of(name) != fabric.machine_of(node)]
+        for name in elsewhere:
+            self._relays.append(Relay(stage, node, name))
+            line = clock_line(fabric.clock_of(node), fabric.clock_of(name), fabric.now_ns())
+            command += ["--clock", f"{name}={line}"]
+        process = fabric.start(node, "traffic", command, cwd=stage.folder)
+        return _TrafficLoad(process, asked, samples, summary, fabric)
 
     def stop(self, stage: Stage) -> None:
         servers, self._servers = list(self._servers.values()), {}
+        relays, self._relays = self._relays, []
+        for relay in relays:
+            relay.end()
         stop_servers(stage, servers)
+        for relay in relays:
+            relay.check()
 
 
 class _TrafficLoad(Load):
-    def __init__(self, process: Process, asked: TrafficParameters, samples: Path, summary: Path) -> None:
+    def __init__(
+        self, process: Process, asked: TrafficParameters, samples: Path, summary: Path, fabric: Fabric
+    ) -> None:
         measured_s = UNBOUNDED_S if asked.duration_ns is None else asked.duration_ns / NS_PER_S
         self.process = process
         self.longest_s = BEGIN_S + asked.warm_up_ns / NS_PER_S + measured_s + TAIL_S
         self._asked = asked
         self._samples = samples
         self._summary = summary
+        self._fabric = fabric
 
     def await_measured_phase(self) -> None:
         deadline_s = time.monotonic() + BEGIN_S
@@ -122,12 +135,14 @@ class _TrafficLoad(Load):
             if self.process.wait(0.01) is not None:
                 return
         if begins_ns is not None:
-            opens_s = (begins_ns + self._asked.warm_up_ns) / NS_PER_S - WINDOW_LEAD_S
-            self.process.wait(max(0.0, opens_s - time.monotonic()))
+            here_ns = self._fabric.clock_of(self.process.node).here(begins_ns)
+            opens_s = (here_ns + self._asked.warm_up_ns - self._fabric.now_ns()) / NS_PER_S
+            lead_s = WINDOW_LEAD_S + self._fabric.measure_takes_s
+            self.process.wait(max(0.0, opens_s - lead_s))
 
     def outcome(self) -> LoadOutcome:
-        summary = TrafficSummary.model_validate_json(self._summary.read_bytes())
-        operations = self._samples if self._asked.has_messages else None
+        summary = TrafficSummary.model_validate_json(self.process.wrote(self._summary).read_bytes())
+        operations = self.process.wrote(self._samples) if self._asked.has_messages else None
         return LoadOutcome(operations, tuple(metrics_of(summary)), summary)
 
     def _begins_ns(self) -> int | None:
