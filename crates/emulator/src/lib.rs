@@ -184,7 +184,7 @@ impl Emulator {
         // With files there is only one domain.
         let mut recorder = files
             .record
-            .map(|file| Recorder::start(file, &Header::new(fabric, built_ns)))
+            .map(|file| Recorder::start(file, &Header::new(fabric, machine, built_ns)))
             .transpose()
             .map_err(|error| thread::refused("start the recording", &error))?;
         let names = fabric.nodes.iter().map(|node| node.name.clone());

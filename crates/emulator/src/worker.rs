@@ -168,7 +168,8 @@ impl<P: Port, M: Machine> Worker<P, M> {
     }
 
     /// Closes the files; returns the ports, which take long to close, and the final state of the files.
-    pub fn finish(self) -> (Vec<P>, Kept) {
+    pub fn finish(mut self) -> (Vec<P>, Kept) {
+        self.forwarder.record_rest();
         let done_ns = self.forwarder.network.engine_ref().now().as_nanos();
         let kept = Kept {
             recording: self.forwarder.recorder.map(|recorder| recorder.finish(done_ns)),
@@ -455,6 +456,8 @@ impl<P: Port, M: Machine> Worker<P, M> {
     }
 }
 
+#[cfg(test)]
+mod crossing_records;
 #[cfg(test)]
 mod crossing_tests;
 #[cfg(test)]

@@ -246,7 +246,7 @@ fn forwarder(place: &str, element: &Value, files: Files) -> Forwarder<Line> {
         let names = fabric.nodes.iter().map(|node| node.name.clone());
         let limits = CaptureLimits { snap_bytes: HEADERS as u32, limit_bytes: u64::MAX };
         forwarder.capture = Some(Capture::start(io::sink(), names, limits, 0).expect("a thread"));
-        let header = Header::new(&fabric, START_NS);
+        let header = Header::new(&fabric, None, START_NS);
         forwarder.recorder = Some(Recorder::start(io::sink(), &header).expect("a thread"));
     }
     forwarder

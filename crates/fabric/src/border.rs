@@ -82,6 +82,19 @@ impl Border {
         self.domains.as_ref().is_none_or(|(which, domains)| domains.of_host(host) == *which)
     }
 
+    /// Whether an element is a cut link that leads from a domain to this one; `wire` as of [`Border::cut`].
+    pub(crate) fn is_entered_at(
+        &self,
+        from: usize,
+        link: ElementId,
+        wire: impl Fn(usize) -> ElementId,
+    ) -> bool {
+        self.domains.as_ref().is_some_and(|(which, domains)| {
+            let mut cuts = domains.cuts().iter();
+            cuts.any(|cut| (cut.from, cut.to) == (from, *which) && wire(cut.link) == link)
+        })
+    }
+
     /// The driven links whose process runs here; the others are recorded as driven.
     pub(crate) fn drives<'a>(&mut self, all: &'a [Driven], elements: &Elements) -> Cow<'a, [Driven]> {
         let Some((which, domains)) = &self.domains else { return Cow::Borrowed(all) };

@@ -262,6 +262,11 @@ impl Network {
         }
     }
 
+    /// Whether an element is a link at which packets of domain `from` enter this one.
+    pub fn is_entered_at(&self, from: usize, link: ElementId) -> bool {
+        self.border.is_entered_at(from, link, |link| self.elements.id(self.wires[link].link))
+    }
+
     /// Makes up to `most` elements of a plan that do not exist yet; no packet reaches them. Returns whether all exist.
     /// Applying the plan then takes less time.
     pub fn make(&mut self, plan: &mut Plan, most: usize) -> bool {

@@ -94,6 +94,14 @@ impl Timeline {
         Some(stepped)
     }
 
+    /// Leaves out the next step, which was carried out otherwise.
+    pub fn pass_over(&mut self) {
+        if let Some(step) = self.steps.get_mut(self.done) {
+            step.plan = None;
+            self.done += 1;
+        }
+    }
+
     /// Carries out every step that is due by `to_ns`.
     pub fn advance(&mut self, network: &mut Network, to_ns: u64) {
         while self.step(network, to_ns).is_some() {}

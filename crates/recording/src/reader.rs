@@ -5,13 +5,16 @@
 use std::fmt;
 use std::io::{self, BufReader, Read};
 
-use crosswind_engine::Ecn;
+use std::num::NonZeroU16;
+
+use crosswind_engine::{Class, Crossing, Damage, Ecn, ElementId, Instant, Onward, Packet};
 use crosswind_fabric::Frame;
 
 use crate::header::{Header, MAGIC};
 use crate::number::{extend, unzigzag};
 use crate::record::{
-    Decision, Fate, Record, CONDITION, DEPARTED, DROPPED, DUPLICATED, END, ENTERED, STEP, WINDOW,
+    Decision, Fate, Record, CAME, CONDITION, CROSSED, DEPARTED, DROPPED, DUPLICATED, END, ENTERED, STEP, WAY,
+    WINDOW,
 };
 
 /// 292 years after the machine was started: sums with any delay still fit into 64 bits.
@@ -43,7 +46,7 @@ impl fmt::Display for RecordingError {
             Self::Io(error) => write!(f, "{error}"),
             Self::NotARecording => write!(
                 f,
-                "does not begin with \"crosswind-recording 2\": no recording, or one that another version of crosswind made; \
+                "does not begin with \"crosswind-recording 3\": no recording, or one that another version of crosswind made; \
                  record it again with this one"
             ),
             Self::Header(error) => write!(f, "its header cannot be read ({error}); record it again with this version"),
@@ -106,10 +109,15 @@ impl<R: Read> Reader<R> {
         }
         let record = match kind {
             ENTERED => self.entered(at_ns)?,
-            DEPARTED | DROPPED | DUPLICATED => Record::Decided(self.decision(at_ns, kind)?),
+            DEPARTED | DROPPED | DUPLICATED | CROSSED => Record::Decided(self.decision(at_ns, kind)?),
             CONDITION => Record::Condition { at_ns, json: self.json()? },
             STEP => Record::Step { at_ns, json: self.json()? },
             WINDOW => Record::Window { at_ns },
+            WAY | CAME if self.header.domain.is_none() => {
+                return Err(self.octets.damaged("something of another machine, where there was one"));
+            }
+            WAY => self.way(at_ns)?,
+            CAME => self.came(at_ns)?,
             END => {
                 self.ended = true;
                 Record::End { at_ns, lost: self.octets.number()? }
@@ -139,10 +147,48 @@ impl<R: Read> Reader<R> {
         Ok(Record::Entered { at_ns, from, to, flow, frame })
     }
 
+    fn way(&mut self, at_ns: u64) -> Result<Record, RecordingError> {
+        let octets = &mut self.octets;
+        let from = octets.small::<u16>("domain")?.into();
+        let onward = Onward::from_index(octets.small("way")?);
+        let elements = (0..octets.number()?).map(|_| octets.small("element").map(ElementId::from_index));
+        Ok(Record::Way { at_ns, from, onward, elements: elements.collect::<Result<_, _>>()? })
+    }
+
+    fn came(&mut self, at_ns: u64) -> Result<Record, RecordingError> {
+        let octets = &mut self.octets;
+        let from = octets.small::<u16>("domain")?.into();
+        let onward = Onward::from_index(octets.small("way")?);
+        let link = ElementId::from_index(octets.small("element")?);
+        let (due, entered) = (octets.instant_from(at_ns)?, octets.instant_from(at_ns)?);
+        let tag = octets.tag()?;
+        let class: u8 = octets.small("traffic class")?;
+        let ip_bytes: u32 = octets.small("IP bytes")?;
+        let count: u16 = octets.small("number of wire packets")?;
+        let segment_ip_bytes: u16 = octets.small("IP bytes")?;
+        let damage = NonZeroU16::new(octets.small("damage")?).map(Damage::from_number);
+        // What the engine asserts of its packets.
+        let whole = count > 0 && u32::from(count - 1) * u32::from(segment_ip_bytes) < ip_bytes;
+        if !whole || (count == 1 && ip_bytes > Packet::MAX_IP_BYTES) {
+            return Err(octets.damaged("no packet is like that"));
+        }
+        let packet = Packet::train(tag, count, segment_ip_bytes, ip_bytes, class >> 2);
+        let mut packet = packet.with_ecn(Ecn::from_bits(class));
+        (packet.entered, packet.damage) = (entered, damage);
+        let sender: u32 = octets.small("node")?;
+        let nodes = match sender.checked_sub(1) {
+            None => {
+                packet.class = Class::Ghost;
+                None
+            }
+            Some(sender) => Some((self.known(sender)?, self.node()?)),
+        };
+        Ok(Record::Came { at_ns, from, crossing: Crossing { due, link, onward, packet }, nodes })
+    }
+
     fn decision(&mut self, at_ns: u64, kind: u8) -> Result<Decision, RecordingError> {
         let octets = &mut self.octets;
-        let key: u32 = octets.small("key")?;
-        let index: u32 = octets.small("index")?;
+        let tag = octets.tag()?;
         let (class, ip_bytes, count): (u8, _, _) = (
             octets.small("traffic class")?,
             octets.small("IP bytes")?,
@@ -155,6 +201,8 @@ impl<R: Read> Reader<R> {
             let element = octets.small::<u32>("element")? as usize;
             if kind == DUPLICATED {
                 Fate::Duplicated { element }
+            } else if kind == CROSSED {
+                Fate::Crossed { element }
             } else {
                 let reason = octets.small::<u32>("reason")? as usize;
                 if reason >= self.header.reasons.len() {
@@ -163,13 +211,16 @@ impl<R: Read> Reader<R> {
                 Fate::Dropped { element, reason }
             }
         };
-        let tag = u64::from(key) << 32 | u64::from(index.wrapping_sub(1));
         let (dscp, ecn) = (class >> 2, Ecn::from_bits(class));
         Ok(Decision { at_ns, tag, dscp, ecn, ip_bytes, count, damage, fate })
     }
 
     fn node(&mut self) -> Result<usize, RecordingError> {
-        let position: u32 = self.octets.small("node")?;
+        let position = self.octets.small("node")?;
+        self.known(position)
+    }
+
+    fn known(&self, position: u32) -> Result<usize, RecordingError> {
         if position as usize >= self.header.fabric.nodes.len() {
             return Err(self.octets.damaged("a node that the fabric does not have"));
         }
@@ -198,6 +249,21 @@ impl<R: Read> Octets<R> {
     fn small<T: TryFrom<u64>>(&mut self, what: &'static str) -> Result<T, RecordingError> {
         let number = self.number()?;
         T::try_from(number).map_err(|_| self.damaged(what))
+    }
+
+    fn tag(&mut self) -> Result<u64, RecordingError> {
+        let key: u32 = self.small("key")?;
+        let index: u32 = self.small("index")?;
+        Ok(u64::from(key) << 32 | u64::from(index.wrapping_sub(1)))
+    }
+
+    /// An instant that is stored as its difference to another one.
+    fn instant_from(&mut self, other_ns: u64) -> Result<Instant, RecordingError> {
+        let at_ns = other_ns.wrapping_add(unzigzag(self.number()?) as u64);
+        if at_ns > INSTANT_MAX {
+            return Err(self.damaged("an instant later than any clock's"));
+        }
+        Ok(Instant::from_nanos(at_ns))
     }
 
     fn number(&mut self) -> Result<u64, RecordingError> {

@@ -1,6 +1,6 @@
 //! The records, and how each is written.
 
-use crosswind_engine::{DropReason, Ecn, Outcome, Packet};
+use crosswind_engine::{Class, Crossing, DropReason, Ecn, ElementId, Onward, Outcome, Packet};
 use crosswind_fabric::Frame;
 
 use crate::number::{put, zigzag};
@@ -42,6 +42,28 @@ pub enum Record {
         /// When.
         at_ns: u64,
     },
+    /// Packets that come from another machine have a new way in this one's domain.
+    Way {
+        /// The instant that the engine had reached.
+        at_ns: u64,
+        /// The domain of the other machine.
+        from: usize,
+        /// The number of the way there.
+        onward: Onward,
+        /// Its elements; the first is the link that was crossed.
+        elements: Box<[ElementId]>,
+    },
+    /// A packet came from another machine.
+    Came {
+        /// The instant that the engine had reached.
+        at_ns: u64,
+        /// The domain of the other machine.
+        from: usize,
+        /// The packet, as this engine took it in, without labels.
+        crossing: Crossing,
+        /// The sending and the receiving node of a real packet; `None` for a ghost.
+        nodes: Option<(usize, usize)>,
+    },
     /// Nothing follows.
     End {
         /// The instant up to which everything had been done.
@@ -82,6 +104,11 @@ pub enum Fate {
         /// Position in the order of adding.
         element: usize,
     },
+    /// It left the engine for that of another machine, due there at that instant.
+    Crossed {
+        /// The link, by its position in the order of adding.
+        element: usize,
+    },
     /// An element dropped it.
     Dropped {
         /// Position in the order of adding.
@@ -94,7 +121,27 @@ pub enum Fate {
 impl Decision {
     /// The decision that an outcome reports.
     pub fn of(outcome: &Outcome) -> Self {
-        let decided = |at_ns, packet: &Packet, fate| Self {
+        match outcome {
+            Outcome::Departure { due, packet, .. } => Self::about(due.as_nanos(), packet, Fate::Departed),
+            Outcome::Duplicated { at, element, packet, .. } => {
+                Self::about(at.as_nanos(), packet, Fate::Duplicated { element: element.index() })
+            }
+            Outcome::Dropped { at, element, reason, packet, .. } => {
+                let fate = Fate::Dropped { element: element.index(), reason: number_of(*reason) };
+                Self::about(at.as_nanos(), packet, fate)
+            }
+        }
+    }
+
+    /// The decision about a packet that leaves for another machine; `None` for a ghost.
+    pub fn crossed(crossing: &Crossing) -> Option<Self> {
+        let Crossing { due, link, packet, .. } = crossing;
+        let fate = Fate::Crossed { element: link.index() };
+        (packet.class == Class::Real).then(|| Self::about(due.as_nanos(), packet, fate))
+    }
+
+    fn about(at_ns: u64, packet: &Packet, fate: Fate) -> Self {
+        Self {
             at_ns,
             tag: packet.tag,
             dscp: packet.dscp,
@@ -103,16 +150,6 @@ impl Decision {
             count: packet.count,
             damage: packet.damage.map_or(0, |damage| damage.bit(usize::from(u16::MAX)) as u16 + 1),
             fate,
-        };
-        match outcome {
-            Outcome::Departure { due, packet, .. } => decided(due.as_nanos(), packet, Fate::Departed),
-            Outcome::Duplicated { at, element, packet, .. } => {
-                decided(at.as_nanos(), packet, Fate::Duplicated { element: element.index() })
-            }
-            Outcome::Dropped { at, element, reason, packet, .. } => {
-                let fate = Fate::Dropped { element: element.index(), reason: number_of(*reason) };
-                decided(at.as_nanos(), packet, fate)
-            }
         }
     }
 }
@@ -135,6 +172,9 @@ pub(crate) const CONDITION: u8 = 5;
 pub(crate) const STEP: u8 = 6;
 pub(crate) const WINDOW: u8 = 7;
 pub(crate) const END: u8 = 8;
+pub(crate) const CROSSED: u8 = 9;
+pub(crate) const WAY: u8 = 10;
+pub(crate) const CAME: u8 = 11;
 
 impl Record {
     /// When it happened.
@@ -145,6 +185,8 @@ impl Record {
             | Self::Condition { at_ns, .. }
             | Self::Step { at_ns, .. }
             | Self::Window { at_ns }
+            | Self::Way { at_ns, .. }
+            | Self::Came { at_ns, .. }
             | Self::End { at_ns, .. } => at_ns,
         }
     }
@@ -157,10 +199,13 @@ impl Record {
                 Fate::Departed => DEPARTED,
                 Fate::Dropped { .. } => DROPPED,
                 Fate::Duplicated { .. } => DUPLICATED,
+                Fate::Crossed { .. } => CROSSED,
             },
             Self::Condition { .. } => CONDITION,
             Self::Step { .. } => STEP,
             Self::Window { .. } => WINDOW,
+            Self::Way { .. } => WAY,
+            Self::Came { .. } => CAME,
             Self::End { .. } => END,
         });
         put(bytes, zigzag(self.at_ns().wrapping_sub(before_ns) as i64));
@@ -176,15 +221,14 @@ impl Record {
                 put(bytes, traffic_class(frame.dscp, frame.ecn));
             }
             Self::Decided(decision) => {
-                put(bytes, decision.tag >> 32);
-                put(bytes, u64::from((decision.tag as u32).wrapping_add(1)));
+                put_tag(bytes, decision.tag);
                 put(bytes, traffic_class(decision.dscp, decision.ecn));
                 put(bytes, u64::from(decision.ip_bytes));
                 put(bytes, u64::from(decision.count));
                 put(bytes, u64::from(decision.damage));
                 match decision.fate {
                     Fate::Departed => {}
-                    Fate::Duplicated { element } => put(bytes, element as u64),
+                    Fate::Duplicated { element } | Fate::Crossed { element } => put(bytes, element as u64),
                     Fate::Dropped { element, reason } => {
                         put(bytes, element as u64);
                         put(bytes, reason as u64);
@@ -196,7 +240,40 @@ impl Record {
                 bytes.extend_from_slice(json.as_bytes());
             }
             Self::Window { .. } => {}
+            Self::Way { from, onward, elements, .. } => {
+                put(bytes, *from as u64);
+                put(bytes, onward.index() as u64);
+                put(bytes, elements.len() as u64);
+                elements.iter().for_each(|element| put(bytes, element.index() as u64));
+            }
+            Self::Came { at_ns, from, crossing, nodes } => {
+                let Crossing { due, link, onward, packet } = crossing;
+                put(bytes, *from as u64);
+                put(bytes, onward.index() as u64);
+                put(bytes, link.index() as u64);
+                for instant in [due, &packet.entered] {
+                    put(bytes, zigzag(instant.as_nanos().wrapping_sub(*at_ns) as i64));
+                }
+                put_tag(bytes, packet.tag);
+                put(bytes, traffic_class(packet.dscp, packet.ecn));
+                put(bytes, u64::from(packet.ip_bytes));
+                put(bytes, u64::from(packet.count));
+                put(bytes, u64::from(packet.segment_ip_bytes));
+                put(bytes, packet.damage.map_or(0, |damage| damage.number().get()).into());
+                match nodes {
+                    None => put(bytes, 0),
+                    Some((from, to)) => {
+                        put(bytes, *from as u64 + 1);
+                        put(bytes, *to as u64);
+                    }
+                }
+            }
             Self::End { lost, .. } => put(bytes, *lost),
         }
     }
+}
+
+fn put_tag(bytes: &mut Vec<u8>, tag: u64) {
+    put(bytes, tag >> 32);
+    put(bytes, u64::from((tag as u32).wrapping_add(1)));
 }

@@ -57,7 +57,8 @@ impl Recorder {
 mod tests {
     use super::*;
     use crate::reader::{Reader, RecordingError};
-    use crosswind_engine::Ecn;
+    use crate::record::{Decision, Fate};
+    use crosswind_engine::{Class, Crossing, Damage, Ecn, ElementId, Instant, Onward, Packet};
     use crosswind_fabric::{Fabric, Frame};
     use std::sync::mpsc::{channel, Receiver};
     use std::sync::{Arc, Mutex};
@@ -72,12 +73,29 @@ mod tests {
                 "condition": {"name": "none"}}"#,
         )
         .unwrap();
-        Header::new(&fabric, 5)
+        Header::new(&fabric, Some(1), 5)
     }
 
     fn entered(at_ns: u64) -> Record {
         let frame = Frame { key: 3, count: 2, ip_bytes: 1500, last_ip_bytes: 40, dscp: 10, ecn: Ecn::Ect0 };
         Record::Entered { at_ns, from: 0, to: 1, flow: 9, frame }
+    }
+
+    /// A way for packets of domain 0, and a train and a ghost that take it.
+    fn from_elsewhere(at_ns: u64) -> [Record; 3] {
+        let (link, onward) = (ElementId::from_index(4), Onward::from_index(1));
+        let way = Record::Way { at_ns, from: 0, onward, elements: [link, ElementId::from_index(700)].into() };
+        let came = |packet, nodes| {
+            let crossing = Crossing { due: Instant::from_nanos(at_ns + 9), link, onward, packet };
+            Record::Came { at_ns, from: 0, crossing, nodes }
+        };
+        let mut train = Packet::train(3 << 32 | 7, 44, 1500, 43 * 1500 + 900, 46).with_ecn(Ecn::Ect1);
+        train.entered = Instant::from_nanos(at_ns - 3);
+        train.damage = std::num::NonZeroU16::new(9).map(Damage::from_number);
+        let mut ghost = Packet::ghost(1500);
+        (ghost.entered, ghost.tag) = (train.entered, u64::MAX);
+        assert_eq!(ghost.class, Class::Ghost);
+        [way, came(train, Some((1, 0))), came(ghost, None)]
     }
 
     /// A disk in memory that accepts nothing before the test releases it.
@@ -109,9 +127,21 @@ mod tests {
         let (_, go) = channel();
         let mut recorder =
             Recorder::start(Disk { go, bytes: Arc::clone(&bytes), header: false }, &header()).unwrap();
-        let records = [entered(7), Record::Window { at_ns: 9 }, entered(8)];
+        let left = Decision {
+            at_ns: 30,
+            tag: 9 << 32,
+            ip_bytes: 40,
+            count: 1,
+            damage: 0,
+            dscp: 5,
+            ecn: Ecn::Ce,
+            fate: Fate::Crossed { element: 4 },
+        };
+        let [way, train, ghost] = from_elsewhere(8);
+        let records =
+            [entered(7), Record::Window { at_ns: 9 }, entered(8), Record::Decided(left), way, train, ghost];
         records.iter().for_each(|record| recorder.write(record));
-        assert_eq!(recorder.finish(20), Written { items: 3, lost: 0, error: None });
+        assert_eq!(recorder.finish(20), Written { items: 7, lost: 0, error: None });
         let bytes = bytes.lock().unwrap();
         let mut reader = Reader::open(&bytes[..]).unwrap();
         assert_eq!(*reader.header(), header());
@@ -121,7 +151,7 @@ mod tests {
         assert_eq!(reader.read().unwrap(), Some(Record::End { at_ns: 20, lost: 0 }));
         assert_eq!(reader.read().unwrap(), None);
         let mut cut = Reader::open(&bytes[..bytes.len() - 3]).unwrap();
-        (0..3).for_each(|_| assert!(cut.read().unwrap().is_some()));
+        (0..7).for_each(|_| assert!(cut.read().unwrap().is_some()));
         assert!(matches!(cut.read(), Err(RecordingError::CutOff(_))));
     }
 

@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use crosswind_engine::Outcome;
+use crosswind_engine::{Crossing, Instant, Outcome, Packet};
 use crosswind_fabric::Network;
 
 /// Writes packets as CSV: `from,to,entered_ns,ended_ns,ip_bytes,packets,dscp,fate`, in the order in which they are given.
 ///
-/// `packets` is 1, or more for a train that shared one fate. `fate` is `departed`, the element and the reason of the drop, or the
-/// element and `duplicated` where a packet became two.
+/// `packets` is 1, or more for a train that shared one fate. `fate` is `departed`, the element and the reason of the drop, the
+/// element and `duplicated` where a packet became two, or the link and `crossed` where it left for another machine.
 #[derive(Debug)]
 pub struct PacketFile<W: Write> {
     output: W,
@@ -23,7 +23,6 @@ impl<W: Write> PacketFile<W> {
 
     /// Writes a packet that went from one node to another.
     pub fn write(&mut self, network: &Network, from: usize, to: usize, outcome: &Outcome) -> io::Result<()> {
-        let nodes = &network.fabric().nodes;
         let (ended, packet, fate) = match outcome {
             Outcome::Departure { due, packet, .. } => (due, packet, "departed".to_owned()),
             Outcome::Duplicated { at, element, packet, .. } => {
@@ -34,6 +33,30 @@ impl<W: Write> PacketFile<W> {
                 (at, packet, format!("{element} {}", reason.name()))
             }
         };
+        self.row(network, (from, to), *ended, packet, &fate)
+    }
+
+    /// Writes a packet that left for another machine, where it is due then.
+    pub fn write_crossing(
+        &mut self,
+        network: &Network,
+        from: usize,
+        to: usize,
+        crossing: &Crossing,
+    ) -> io::Result<()> {
+        let fate = format!("{} crossed", network.engine_ref().element_name(crossing.link));
+        self.row(network, (from, to), crossing.due, &crossing.packet, &fate)
+    }
+
+    fn row(
+        &mut self,
+        network: &Network,
+        (from, to): (usize, usize),
+        ended: Instant,
+        packet: &Packet,
+        fate: &str,
+    ) -> io::Result<()> {
+        let nodes = &network.fabric().nodes;
         writeln!(
             self.output,
             "{},{},{},{},{},{},{},{fate}",

@@ -3,12 +3,16 @@
 //! With another condition (`what_if`), that condition is active from the beginning, recorded changes are left out, its timeline
 //! counts from each recorded window, packets inside at the recording's end are followed until they have left, and there is nothing
 //! to compare with.
+//!
+//! The recording of a machine that carried one domain of several is replayed alone: what other machines sent it is input, and
+//! what it sent them are decisions. It cannot be tried under another condition, under which the others would have sent
+//! something else.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, Read, Write};
 
-use crosswind_engine::Instant;
-use crosswind_fabric::{Condition, Fabric, Frame, Network, Places, Planner, Timeline};
+use crosswind_engine::{Crossing, ElementId, Instant, Onward};
+use crosswind_fabric::{Condition, Crosses, Domains, Fabric, Frame, Network, Places, Planner, Timeline};
 use crosswind_recording::{Decision, Fate, Reader, Record, RecordingError};
 use serde::Serialize;
 
@@ -86,21 +90,44 @@ pub fn replay<R: Read, W: Write>(
     packets: Option<PacketFile<W>>,
 ) -> Result<Replayed, ReplayError> {
     let header = reader.header().clone();
+    if let (Some(domain), Some(_)) = (header.domain, what_if) {
+        return Err(ReplayError::Impossible(format!(
+            "it is the recording of one of several machines (domain {domain}), and under another condition the others would \
+             have sent it other packets; record the network on one machine (testbed: local), or leave the condition out"
+        )));
+    }
     let condition = what_if.unwrap_or(&header.fabric.condition).clone();
     let fabric = Fabric { condition, ..header.fabric };
     let mut planner = Planner::new(&fabric).map_err(refused)?;
-    let network = planner.network(Instant::from_nanos(header.built_ns)).map_err(refused)?;
+    let built = Instant::from_nanos(header.built_ns);
+    let network = match header.domain {
+        None => planner.network(built),
+        Some(domain) => {
+            let domains = Domains::of(&fabric, &fabric.domains, &[], SHORTEST_CUT_NS).map_err(refused)?;
+            if domain >= domains.count() {
+                return Err(ReplayError::Impossible(format!(
+                    "its header names domain {domain} of {}; it is damaged, record it again",
+                    domains.count()
+                )));
+            }
+            planner = planner.divided(domains);
+            planner.domain(built, domain)
+        }
+    };
+    let network = network.map_err(refused)?;
     let mut run = Run {
         planner,
         network,
         what_if: what_if.is_some(),
+        is_part: header.domain.is_some(),
         reasons: header.reasons,
         timeline: Timeline::default(),
+        ways: HashMap::new(),
         ends: HashMap::new(),
         gathering: Gathering::default(),
         packets,
-        live: VecDeque::new(),
-        here: VecDeque::new(),
+        live: [VecDeque::new(), VecDeque::new()],
+        here: [VecDeque::new(), VecDeque::new()],
         comparison: Comparison::default(),
     };
     let mut ended_ns = header.built_ns;
@@ -119,22 +146,31 @@ pub fn replay<R: Read, W: Write>(
     })
 }
 
+/// The live run has checked how long the delays of cut links are.
+const SHORTEST_CUT_NS: u64 = 1;
+
 /// A replay under way.
 struct Run<W: Write> {
     planner: Planner,
     network: Network,
     what_if: bool,
+    /// Whether other machines carried the rest of the network.
+    is_part: bool,
     reasons: Vec<String>,
-    /// Of the other condition; recorded steps are records of their own.
+    /// Of the other condition. Recorded steps are records of their own; of a part it makes the elements that a condition
+    /// finds, as the live one did.
     timeline: Timeline,
+    /// By domain and number there: the number here, and the link, of ways of packets from other machines.
+    ways: HashMap<(usize, Onward), (Onward, ElementId)>,
     /// Sender and receiver by key.
     ends: HashMap<u32, (usize, usize)>,
     gathering: Gathering,
     packets: Option<PacketFile<W>>,
-    /// Recorded decisions that were not made here yet.
-    live: VecDeque<Decision>,
-    /// Decisions made here that were not read yet.
-    here: VecDeque<Decision>,
+    /// Recorded decisions that were not made here yet: about packets that stayed in this engine, and about packets that
+    /// left for another machine. The emulator asks for the latter later, so the two have no order.
+    live: [VecDeque<Decision>; 2],
+    /// Decisions made here that were not read yet, likewise.
+    here: [VecDeque<Decision>; 2],
     comparison: Comparison,
 }
 
@@ -144,11 +180,12 @@ impl<W: Write> Run<W> {
         match record {
             Record::Entered { at_ns, from, to, flow, frame } => self.enter(at_ns, (from, to, flow), frame)?,
             Record::Decided(decision) => {
-                self.live.push_back(decision);
+                self.live[line_of(&decision)].push_back(decision);
                 self.comparison.decisions += 1;
             }
             Record::Condition { json, .. } if !self.what_if => {
                 let condition: Condition = read("condition", &json)?;
+                std::mem::take(&mut self.timeline).make_elements(&mut self.network);
                 let plan = self.planner.condition(&condition).map_err(refused)?;
                 self.network.apply(at, plan);
             }
@@ -156,6 +193,7 @@ impl<W: Write> Run<W> {
                 let places: Places = read("timeline step", &json)?;
                 let plan = self.planner.step(&places).map_err(refused)?;
                 self.network.apply(at, plan);
+                self.timeline.pass_over();
             }
             Record::Condition { .. } | Record::Step { .. } => {}
             Record::Window { at_ns } => {
@@ -164,8 +202,12 @@ impl<W: Write> Run<W> {
                 self.network.engine().reset_counters();
                 if self.what_if {
                     self.start_timeline(at_ns)?;
+                } else if self.is_part {
+                    self.timeline = self.planner.timeline().map_err(refused)?;
                 }
             }
+            Record::Way { from, onward, elements, .. } => self.learn(from, onward, elements)?,
+            Record::Came { at_ns, from, crossing, nodes } => self.come(at_ns, from, crossing, nodes)?,
             Record::End { lost: 0, at_ns } => {
                 self.advance(at_ns);
                 if self.what_if {
@@ -178,7 +220,9 @@ impl<W: Write> Run<W> {
     }
 
     fn advance(&mut self, to_ns: u64) {
-        self.timeline.advance(&mut self.network, to_ns);
+        if self.what_if {
+            self.timeline.advance(&mut self.network, to_ns);
+        }
         self.network.engine().advance(Instant::from_nanos(to_ns));
     }
 
@@ -215,6 +259,42 @@ impl<W: Write> Run<W> {
         Ok(())
     }
 
+    /// Packets of another machine have a new way.
+    fn learn(&mut self, from: usize, onward: Onward, elements: Box<[ElementId]>) -> Result<(), ReplayError> {
+        // Its own number may be any; those here are small.
+        let here = Onward::from_index(self.ways.len() as u32);
+        let crosses = Crosses::Way(here, elements);
+        let first = match &crosses {
+            Crosses::Way(_, elements) if self.network.knows(&crosses) => elements.first(),
+            _ => None,
+        };
+        let link = first.copied().filter(|&link| self.network.is_entered_at(from, link));
+        self.ways.insert((from, onward), (here, link.ok_or_else(foreign)?));
+        self.network.take_in(from, crosses);
+        Ok(())
+    }
+
+    /// A packet came from another machine.
+    fn come(
+        &mut self,
+        at_ns: u64,
+        from: usize,
+        crossing: Crossing,
+        nodes: Option<(usize, usize)>,
+    ) -> Result<(), ReplayError> {
+        self.advance(at_ns);
+        self.settle()?;
+        let way = self.ways.get(&(from, crossing.onward)).filter(|way| way.1 == crossing.link);
+        let (onward, _) = *way.ok_or_else(foreign)?;
+        if let Some((sender, receiver)) = nodes {
+            let packet = &crossing.packet;
+            self.ends.insert(Frame::key_of(packet.tag), (sender, receiver));
+            self.gathering.offered(sender, receiver, packet.count.into(), packet.ip_bytes);
+        }
+        self.network.take_in(from, Crosses::Packet(Crossing { onward, ..crossing }));
+        Ok(())
+    }
+
     fn settle(&mut self) -> Result<(), ReplayError> {
         // Packets have no headers here.
         while self.network.engine().pop_sighting().is_some() {}
@@ -225,15 +305,25 @@ impl<W: Write> Run<W> {
             if let Some(packets) = &mut self.packets {
                 packets.write(&self.network, from, to, &outcome).map_err(ReplayError::Packets)?;
             }
-            self.here.push_back(decision);
+            self.here[line_of(&decision)].push_back(decision);
+        }
+        while let Some((_, crosses)) = self.network.next_out() {
+            let Crosses::Packet(crossing) = crosses else { continue };
+            let Some(decision) = Decision::crossed(&crossing) else { continue };
+            let (from, to) = self.ends[&Frame::key_of(decision.tag)];
+            self.gathering.crossed(from, to, &crossing.packet);
+            if let Some(packets) = &mut self.packets {
+                packets.write_crossing(&self.network, from, to, &crossing).map_err(ReplayError::Packets)?;
+            }
+            self.here[line_of(&decision)].push_back(decision);
         }
         if self.what_if {
-            self.live.clear();
-            self.here.clear();
+            self.live.iter_mut().chain(&mut self.here).for_each(VecDeque::clear);
         }
-        while !self.live.is_empty() && !self.here.is_empty() {
-            if let (Some(live), Some(here)) = (self.live.pop_front(), self.here.pop_front()) {
-                self.compare(Some(live), Some(here));
+        for line in 0..self.live.len() {
+            while !self.live[line].is_empty() && !self.here[line].is_empty() {
+                let (live, here) = (self.live[line].pop_front(), self.here[line].pop_front());
+                self.compare(live, here);
             }
         }
         Ok(())
@@ -268,11 +358,13 @@ impl<W: Write> Run<W> {
     }
 
     fn finish_comparison(&mut self) {
-        while let Some(live) = self.live.pop_front() {
-            self.compare(Some(live), None);
-        }
-        while let Some(here) = self.here.pop_front() {
-            self.compare(None, Some(here));
+        for line in 0..self.live.len() {
+            while let Some(live) = self.live[line].pop_front() {
+                self.compare(Some(live), None);
+            }
+            while let Some(here) = self.here[line].pop_front() {
+                self.compare(None, Some(here));
+            }
         }
         self.comparison.identical = self.comparison.different == 0;
     }
@@ -280,6 +372,16 @@ impl<W: Write> Run<W> {
 
 fn read<T: serde::de::DeserializeOwned>(what: &str, json: &str) -> Result<T, ReplayError> {
     serde_json::from_str(json).map_err(|error| ReplayError::Impossible(format!("recorded {what}: {error}")))
+}
+
+/// The line of decisions that one belongs to.
+fn line_of(decision: &Decision) -> usize {
+    usize::from(matches!(decision.fate, Fate::Crossed { .. }))
+}
+
+fn foreign() -> ReplayError {
+    let what = "a packet of another machine does not belong to its network; it is damaged, record it again";
+    ReplayError::Impossible(what.to_owned())
 }
 
 fn refused(error: impl std::fmt::Display) -> ReplayError {

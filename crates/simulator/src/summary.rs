@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::ops::Add;
 
-use crosswind_engine::{ClassCounters, Count, Counters, Outcome};
+use crosswind_engine::{ClassCounters, Count, Counters, Outcome, Packet};
 use crosswind_fabric::Network;
 use serde::Serialize;
 
@@ -30,12 +30,14 @@ pub struct Pair {
     pub from: String,
     /// The receiving node.
     pub to: String,
-    /// What entered.
+    /// What entered, at its node or from another machine.
     pub offered: Count,
-    /// What left.
+    /// What left at its node.
     pub delivered: Count,
     /// What elements added: the second of two.
     pub duplicated: Count,
+    /// What left for another machine, where several carried the network.
+    pub crossed: Count,
     /// What was dropped, by element and reason.
     pub dropped: BTreeMap<String, Count>,
     /// Of those that left; null where none did.
@@ -109,6 +111,7 @@ struct Traffic {
     offered: Count,
     delivered: Count,
     duplicated: Count,
+    crossed: Count,
     dropped: BTreeMap<(usize, &'static str), Count>,
     delays_ns: Vec<u64>,
 }
@@ -137,6 +140,11 @@ impl Gathering {
         }
     }
 
+    /// A packet of this pair left for another machine.
+    pub(crate) fn crossed(&mut self, from: usize, to: usize, packet: &Packet) {
+        self.pairs.entry((from, to)).or_default().crossed.count(packet);
+    }
+
     /// What another domain has gathered of the same run.
     pub(crate) fn join(&mut self, other: Gathering) {
         for (pair, traffic) in other.pairs {
@@ -144,6 +152,7 @@ impl Gathering {
             joined.offered = joined.offered + traffic.offered;
             joined.delivered = joined.delivered + traffic.delivered;
             joined.duplicated = joined.duplicated + traffic.duplicated;
+            joined.crossed = joined.crossed + traffic.crossed;
             for (by, count) in traffic.dropped {
                 let dropped = joined.dropped.entry(by).or_default();
                 *dropped = *dropped + count;
@@ -163,6 +172,7 @@ impl Gathering {
             offered: traffic.offered,
             delivered: traffic.delivered,
             duplicated: traffic.duplicated,
+            crossed: traffic.crossed,
             dropped: traffic
                 .dropped
                 .into_iter()

@@ -109,7 +109,7 @@ fn live(condition: &str) -> Vec<u8> {
     let network = planner.network(Instant::from_nanos(start_ns)).expect("a valid fabric");
     let file = File::default();
     let recorder =
-        Recorder::start(file.clone(), &Header::new(&fabric, start_ns)).expect("memory can be written");
+        Recorder::start(file.clone(), &Header::new(&fabric, None, start_ns)).expect("memory can be written");
     let mut forwarder = Forwarder::new(network, (0..3).map(|_| MemoryPort::default()).collect());
     forwarder.recorder = Some(recorder);
     let machine = VirtualMachine { clock: VirtualClock::new(start_ns + 1_000), has_own_cpu: false };

@@ -18,6 +18,8 @@ class PairTraffic(SimulatorAnswer):
     """The traffic from one node to another.
 
     Attributes:
+        offered: what entered, at its node or from another machine.
+        crossed: what left for another machine, where several carried the network.
         dropped: by element and reason, such as `h0/switch.ingress/0:police no-tokens`.
         delay_ns: of the packets that left; None where none did.
     """
@@ -27,6 +29,7 @@ class PairTraffic(SimulatorAnswer):
     offered: PacketCount
     delivered: PacketCount
     duplicated: PacketCount
+    crossed: PacketCount
     dropped: dict[str, PacketCount]
     delay_ns: DelayQuantiles | None
 

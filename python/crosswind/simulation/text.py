@@ -41,13 +41,17 @@ def print_simulation(run: VirtualRun, console: Console) -> None:
     )
     table.add_column("from -> to")
     quantiles = (f"{name} {unit.name}" for name in ("p50", "p99", "p99.9", "max"))
-    for heading in ("offered", "delivered", "dropped", *quantiles):
+    # Of the recording of one of several machines.
+    is_part = any(pair.crossed.packets for pair in run.pairs)
+    elsewhere = ("to other machines",) if is_part else ()
+    for heading in ("offered", "delivered", *elsewhere, "dropped", *quantiles):
         table.add_column(heading, justify="right")
     for pair, row in zip(run.pairs, shown, strict=True):
         table.add_row(
             f"{pair.sender} -> {pair.receiver}",
             count(pair.offered.packets),
             count(pair.delivered.packets),
+            *((count(pair.crossed.packets),) if is_part else ()),
             percent(pair.dropped_packets / pair.offered.packets),
             *(unit.show(value) for value in row),
         )

@@ -6,8 +6,9 @@
 
 use std::sync::Arc;
 
-use crosswind_engine::{Class, Instant, Packet};
+use crosswind_engine::{Class, Crossing, Instant, LabelSet, Packet};
 use crosswind_fabric::{Crosses, Frame};
+use crosswind_recording::{Decision, Record};
 
 use super::{bytes_of, Forwarder};
 use crosswind_tunnel::{Message, Passage};
@@ -29,6 +30,7 @@ impl<P: Port> Forwarder<P> {
     #[inline(never)]
     fn send_all(&mut self, mut crossings: Box<Crossings>) -> Box<Crossings> {
         while let Some((to, crosses)) = self.network.next_out() {
+            self.record_out(&crosses);
             let passage = match &crosses {
                 Crosses::Packet(crossing) if crossing.packet.class == Class::Real => {
                     Some(self.cross(&crossing.packet, crossings.domain()))
@@ -39,6 +41,41 @@ impl<P: Port> Forwarder<P> {
         }
         crossings.wake();
         crossings
+    }
+
+    #[inline]
+    fn record_out(&mut self, crosses: &Crosses) {
+        if let (Some(recorder), Crosses::Packet(crossing)) = (&mut self.recorder, crosses) {
+            Decision::crossed(crossing).into_iter().for_each(|it| recorder.write(&Record::Decided(it)));
+        }
+    }
+
+    /// Records what the engine has decided and nobody has asked for, because the network ends now.
+    pub fn record_rest(&mut self) {
+        while let Some(outcome) = self.network.engine().pop() {
+            self.record(|| Record::Decided(Decision::of(&outcome)));
+        }
+        while let Some((_, crosses)) = self.network.next_out() {
+            self.record_out(&crosses);
+        }
+    }
+
+    /// Records what the engine takes in next. Labels only select packets for monitors, so they are left out.
+    #[inline]
+    fn record_in(&mut self, from: usize, crosses: &Crosses, nodes: Option<(usize, usize)>) {
+        let Some(recorder) = &mut self.recorder else { return };
+        let at_ns = self.network.engine_ref().now().as_nanos();
+        match crosses {
+            Crosses::Way(onward, elements) => {
+                recorder.write(&Record::Way { at_ns, from, onward: *onward, elements: elements.clone() });
+            }
+            Crosses::Labels(..) => {}
+            Crosses::Packet(crossing) => {
+                let packet = crossing.packet.with_labels(LabelSet::NONE);
+                let crossing = Crossing { packet, ..*crossing };
+                recorder.write(&Record::Came { at_ns, from, crossing, nodes });
+            }
+        }
     }
 
     /// A packet has left for another domain; returns its frame.
@@ -103,14 +140,20 @@ impl<P: Port> Forwarder<P> {
 
     fn take_in_message(&mut self, message: Message) {
         let Message { from, mut crosses, passage } = message;
-        let mut due = Instant::ZERO;
+        let (mut due, mut nodes) = (Instant::ZERO, None);
         if let Crosses::Packet(crossing) = &mut crosses {
             due = crossing.due;
+            if due <= self.network.engine_ref().now() {
+                // It is late. What else is due now comes before it, in a replay as here.
+                self.network.engine().advance(due);
+            }
             if let Some(passage) = passage {
                 let key = self.arrive(&passage, &crossing.packet);
                 crossing.packet.tag = Frame::renamed(crossing.packet.tag, key);
+                nodes = Some((passage.from, passage.to));
             }
         }
+        self.record_in(from, &crosses, nodes);
         if let Some(used) = self.network.take_in(from, crosses).filter(|&used| used > due) {
             self.ledger.came_late(due.as_nanos(), used.as_nanos());
         }

@@ -3,6 +3,7 @@
 use std::sync::mpsc::channel;
 
 use crosswind_fabric::{Condition, Division, Domains, Fabric, Link, Planner};
+use crosswind_recording::Recorder;
 use crosswind_wire::VnetHeader;
 use serde_json::{json, Value};
 
@@ -15,15 +16,15 @@ use crate::measurement::Measurement;
 use crate::merging::merged;
 use crate::port::MemoryPort;
 
-const BUILT_NS: u64 = 1_000_000;
+pub(super) const BUILT_NS: u64 = 1_000_000;
 const CUT_NS: u64 = 5_000_000;
 /// Shorter than the delay of the cut, so that a crossing packet arrives before it is due.
-const TURN_NS: u64 = 500_000;
-const SEGMENT: usize = 1460;
-const GIGABIT: Option<u64> = Some(1_000_000_000);
+pub(super) const TURN_NS: u64 = 500_000;
+pub(super) const SEGMENT: usize = 1460;
+pub(super) const GIGABIT: Option<u64> = Some(1_000_000_000);
 
 /// Two hosts on each of two switches that are far apart. Nodes 0 and 2 are in the first domain, 1 and 3 in the second.
-fn fabric(condition: &Value, rate_bps: Option<u64>, domains: usize) -> Fabric {
+pub(super) fn fabric(condition: &Value, rate_bps: Option<u64>, domains: usize) -> Fabric {
     let mut links = Vec::new();
     let mut both = |a: &str, b: &str, delay_ns: u64| {
         for [from, to] in [[a, b], [b, a]] {
@@ -59,20 +60,29 @@ fn frame(from: u8, to: u8, payload: usize) -> (VnetHeader, Vec<u8>) {
 }
 
 /// All packet threads of a fabric.
-struct Threads {
-    workers: Vec<(Worker<MemoryPort, VirtualMachine>, Commands)>,
-    planner: Planner,
-    domains: Domains,
+pub(super) struct Threads {
+    pub(super) workers: Vec<(Worker<MemoryPort, VirtualMachine>, Commands)>,
+    pub(super) planner: Planner,
+    pub(super) domains: Domains,
     /// The instant that all threads have reached.
-    reached_ns: u64,
+    pub(super) reached_ns: u64,
 }
 
 impl Threads {
     fn of(condition: &Value, rate_bps: Option<u64>, wanted: usize, has_own_cpu: bool) -> Self {
-        let fabric = fabric(condition, rate_bps, wanted);
-        let domains = Domains::of(&fabric, &Division::Count(wanted), &[], LEAST_CUT_NS).unwrap();
+        Self::recorded(&fabric(condition, rate_bps, wanted), wanted, has_own_cpu, |_, _| None)
+    }
+
+    /// `recorder` makes that of a domain.
+    pub(super) fn recorded(
+        fabric: &Fabric,
+        wanted: usize,
+        has_own_cpu: bool,
+        recorder: impl Fn(usize, &Domains) -> Option<Recorder>,
+    ) -> Self {
+        let domains = Domains::of(fabric, &Division::Count(wanted), &[], LEAST_CUT_NS).unwrap();
         assert_eq!(domains.count(), wanted);
-        let mut planner = Planner::new(&fabric).unwrap().divided(domains.clone());
+        let mut planner = Planner::new(fabric).unwrap().divided(domains.clone());
         let start = crosswind_engine::Instant::from_nanos(BUILT_NS);
         let networks: Vec<_> = (0..wanted).map(|domain| planner.domain(start, domain).unwrap()).collect();
         let (commands, inboxes): (Vec<_>, Vec<_>) = networks.iter().map(|_| commands().unwrap()).unzip();
@@ -82,6 +92,7 @@ impl Threads {
         let workers = parts.map(|(domain, (((network, inbox), crossings), commands))| {
             let own = (0..4).filter(|&node| domains.of_node(node) == domain);
             let mut forwarder = Forwarder::new(network, own.map(|_| MemoryPort::default()).collect());
+            forwarder.recorder = recorder(domain, &domains);
             forwarder.crossings = (wanted > 1).then(|| Box::new(crossings));
             let machine = VirtualMachine { clock: VirtualClock::new(BUILT_NS), has_own_cpu };
             let mut worker = Worker::new(forwarder, machine, inbox, planner.timeline_again(&timeline));
@@ -99,7 +110,7 @@ impl Threads {
     }
 
     /// A frame enters 5 us after the instant that all threads have reached.
-    fn send(&mut self, from: usize, to: usize, payload: usize) {
+    pub(super) fn send(&mut self, from: usize, to: usize, payload: usize) {
         let (domain, port) = self.place(from);
         let worker = &mut self.workers[domain].0;
         // The thread's clock advances with each reading, but not this far.
@@ -114,7 +125,7 @@ impl Threads {
     }
 
     /// Runs every thread in turns until all have reached an instant.
-    fn run_until(&mut self, until_ns: u64) {
+    pub(super) fn run_until(&mut self, until_ns: u64) {
         let mut now = self.reached_ns;
         self.reached_ns = until_ns;
         while now < until_ns {
@@ -146,7 +157,7 @@ impl Threads {
         self.workers.iter_mut().map(ask).collect()
     }
 
-    fn measure(&mut self) -> u64 {
+    pub(super) fn measure(&mut self) -> u64 {
         let at_ns = self.reached_ns;
         let timeline = self.planner.timeline().unwrap();
         let mut timelines: Vec<_> =

@@ -227,10 +227,10 @@ impl Engine {
 
     /// A ghost for which its source waits has reached the end of its path.
     pub(super) fn delivered(&mut self, tag: Tag, ecn: Ecn) {
-        let origin = &mut self.sources[tag.source.index()];
-        if !origin.running {
+        // The tag may come from another engine, which this one does not trust.
+        let Some(origin) = self.sources.get_mut(tag.source.index()).filter(|origin| origin.running) else {
             return;
-        }
+        };
         let answer = origin.source.delivered(tag, ecn, self.shared.now);
         self.arm(tag.source);
         if let Some(Shot { path, packet }) = answer {
