@@ -1,6 +1,6 @@
 """Programs that read in a test what Crosswind exports: python tests/live/readers.py installs them.
 
-Debian has Prometheus. Jaeger is built, which takes minutes.
+Debian has Prometheus and Wireshark. Jaeger is built, which takes minutes.
 """
 
 from crosswind.app.requirements import DebianPackages
@@ -8,6 +8,8 @@ from crosswind.app.requirements.go_program import GoProgram
 from crosswind.errors import CrosswindError
 
 PROMETHEUS = DebianPackages("prometheus", packages=("prometheus",), programs=("prometheus",))
+# Wireshark without its window.
+TSHARK = DebianPackages("tshark", packages=("tshark",), programs=("tshark",))
 # The last of version 1, whose `main` is a package of its module and which needs no file of settings.
 JAEGER = GoProgram(
     "jaeger-all-in-one",
@@ -17,7 +19,7 @@ JAEGER = GoProgram(
 )
 
 if __name__ == "__main__":
-    for reader in (PROMETHEUS, JAEGER):
+    for reader in (PROMETHEUS, TSHARK, JAEGER):
         try:
             reader.install(print)
         except CrosswindError as reason:

@@ -17,7 +17,7 @@ pub fn domains(fabric: &Fabric) -> Result<Option<Domains>, String> {
     domains.map(|domains| Some(domains).filter(|it| it.count() > 1)).map_err(|error| error.to_string())
 }
 
-/// Refuses files that several packet threads cannot write.
+/// Refuses files that several packet threads of one machine cannot write.
 ///
 /// # Errors
 /// An error text with the remedy.

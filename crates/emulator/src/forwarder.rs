@@ -235,17 +235,18 @@ impl<P: Port> Forwarder<P> {
         let Waiting { at_ns, port, slot, vnet } = waiting;
         let Some(mut train) = Train::read(vnet, self.ports[port].bytes(&slot)) else {
             if let Some(capture) = &mut self.capture {
-                capture.dropped_unread(at_ns, port, self.ports[port].bytes(&slot), "emulator malformed");
+                let node = self.nodes.number(port);
+                capture.dropped_unread(at_ns, node, self.ports[port].bytes(&slot), "emulator malformed");
             }
             self.release(port, slot);
             self.passed.entered += 1;
             self.passed.lost += 1;
             return;
         };
-        if let Some(capture) = &mut self.capture {
-            capture.entered(at_ns, port, &train, self.ports[port].bytes(&slot));
-        }
         let node = self.nodes.number(port);
+        if let Some(capture) = &mut self.capture {
+            capture.entered(at_ns, node, &train, self.ports[port].bytes(&slot));
+        }
         let destination = train.headers.destination;
         if destination[0] & 1 == 1 {
             // Broadcast and multicast: a copy for every other node, each treated separately.
@@ -266,7 +267,7 @@ impl<P: Port> Forwarder<P> {
             if let Some(capture) = &mut self.capture {
                 let frame = self.ports[port].bytes(&slot);
                 let why = format_args!("emulator no-route");
-                capture.dropped(at_ns, port, &train, frame, 0..=train.count() - 1, why);
+                capture.dropped(at_ns, node, &train, frame, 0..=train.count() - 1, why);
             }
             self.passed.entered += u64::from(train.count());
             self.release(port, slot);
@@ -393,8 +394,7 @@ impl<P: Port> Forwarder<P> {
             let frame = bytes_of(self.ports.get(entry.from), entry);
             let element = self.network.engine_ref().element_name(element);
             let why = format_args!("{element} {}", reason.name());
-            // Captures require one domain, so a place is the number of a node.
-            capture.dropped(at_ns, entry.from, &train, frame, first..=last, why);
+            capture.dropped(at_ns, self.nodes.number(entry.from), &train, frame, first..=last, why);
         }
         let entry = self.trains.get(key);
         entry.inside -= 1;

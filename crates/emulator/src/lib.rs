@@ -166,8 +166,10 @@ impl Emulator {
         fault: Fault,
     ) -> Result<Self, String> {
         let domains = division::domains(fabric)?;
-        division::check_files(domains.as_ref(), &files)?;
         let machine = part.as_ref().map(|part| part.tunnel.domain());
+        if machine.is_none() {
+            division::check_files(domains.as_ref(), &files)?;
+        }
         let carried: Vec<usize> = match machine {
             Some(domain) => vec![domain],
             None => (0..domains.as_ref().map_or(1, Domains::count)).collect(),
@@ -181,14 +183,18 @@ impl Emulator {
         }
         let networks = carried.iter().map(|&domain| planner.domain(clock::instant(built_ns), domain));
         let networks = networks.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
-        // With files there is only one domain.
+        // With files there is only one domain on this machine.
         let mut recorder = files
             .record
             .map(|file| Recorder::start(file, &Header::new(fabric, machine, built_ns)))
             .transpose()
             .map_err(|error| thread::refused("start the recording", &error))?;
         let names = fabric.nodes.iter().map(|node| node.name.clone());
-        let difference_ns = Stamps::new(&MachineClock).realtime_minus_monotonic_ns();
+        // Captures of several machines are put on one clock by their monotonic ones.
+        let difference_ns = match machine {
+            Some(_) => 0,
+            None => Stamps::new(&MachineClock).realtime_minus_monotonic_ns(),
+        };
         let mut capture = files
             .capture
             .map(|(file, limits)| Capture::start(file, names, limits, difference_ns))

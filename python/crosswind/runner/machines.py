@@ -13,7 +13,7 @@ from crosswind.doctor.machines import LookedAt, Needs, look_at_machines, needs_o
 from crosswind.plan.placement import Placement, placement_of
 from crosswind.results.provenance import MachineOfTestbed
 from crosswind.spec import Resolved
-from crosswind.spec.resolved import ResolvedTestbed, ResolvedTrials
+from crosswind.spec.resolved import ResolvedTestbed
 from crosswind.testbed import NotHere
 
 
@@ -91,20 +91,8 @@ def _look(testbed: ResolvedTestbed, placement: Placement, needs: Mapping[str, Ne
 
 def _refused(resolved: Resolved) -> list[str]:
     """Return what cannot be done on several machines."""
-    trials = resolved.trials
     why = application_of(resolved).needs_one_machine()
-    return [
-        *([] if why is None else [f"application: {resolved.application.name} needs one machine: {why}"]),
-        *_unmade(trials),
-    ]
-
-
-def _unmade(trials: ResolvedTrials) -> list[str]:
-    return [
-        f"trials: {key}: is made on one machine only; leave it out, or write testbed: local"
-        for key, is_set in (("record", trials.record), ("capture", trials.capture is not None))
-        if is_set
-    ]
+    return [] if why is None else [f"application: {resolved.application.name} needs one machine: {why}"]
 
 
 def _described(found: LookedAt) -> MachineOfTestbed:

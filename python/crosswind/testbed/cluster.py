@@ -22,8 +22,9 @@ from crosswind.spec import FabricCondition, FabricSpec
 from crosswind.spec.resolved import RequestedLimits
 from crosswind.stream import Step
 from crosswind.testbed.at_once import at_once
+from crosswind.testbed.cluster_files import ClusterFiles
 from crosswind.testbed.errors import AgentDied, TestbedError
-from crosswind.testbed.fabric import Fabric, Process, Root
+from crosswind.testbed.fabric import Fabric, FabricFiles, Process, Root
 from crosswind.testbed.folders import WorkFolder
 from crosswind.testbed.machines import ClocksAt, ComparedClock, Machines
 from crosswind.testbed.replies import Listener, Node
@@ -44,6 +45,7 @@ class ClusterFabric(Fabric):
         machines: their agents.
         spec: the fabric, whose `domains` are the hosts and switches of each machine, in the order of these.
         logs: folder for the outputs of processes, as `<node>/<process>.{out,err}`.
+        files: that are written while it is up: a recording of each machine, and one capture.
         limits: of nodes that have some.
     """
 
@@ -52,20 +54,25 @@ class ClusterFabric(Fabric):
         machines: Machines,
         spec: FabricSpec,
         logs: Path,
+        files: FabricFiles | None = None,
         limits: Mapping[str, RequestedLimits] | None = None,
     ) -> None:
         super().__init__()
         self._machines = machines
         self._spec = spec
+        self._files = ClusterFiles(machines.names, machines.files, files or FabricFiles())
         generation = machines.next_generation()
         self._parts = [
-            RunningFabric(agent, spec, logs, None, limits, generation, files, machines.check)
-            for agent, files in zip(machines.agents, machines.files, strict=True)
+            RunningFabric(agent, spec, logs, written, limits, generation, files_there, machines.check)
+            for agent, files_there, written in zip(
+                machines.agents, machines.files, self._files.there, strict=True
+            )
         ]
         self._machine_of: dict[str, int] = {}
         self._files_wait = False
         self._clocks = _Clocks(machines)
         self._started_ns: list[int | None] = [None] * len(self._parts)
+        self._realtime_minus_monotonic_ns = 0  # Of the first machine, when it was read last.
         self._lead_ns = LEAD_NS + machines.round_trip_ns
         # It asks the first machine for the clocks twice.
         self.measure_takes_s = (self._lead_ns + 2 * machines.round_trip_ns) / 1e9
@@ -110,7 +117,16 @@ class ClusterFabric(Fabric):
     def _down(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        at_once(lambda part: part.__exit__(kind, error, trace), self._parts)
+        lines: list[ClockLine] = []
+        try:
+            if error is None:
+                # Emulators know the clocks as long as they are up.
+                lines = self._clocks.lines()
+        finally:
+            at_once(lambda part: part.__exit__(kind, error, trace), self._parts)
+        if error is None:
+            written = [part.written for part in self._parts]
+            self.written = self._files.bring(written, lines, self._realtime_minus_monotonic_ns)
 
     def start(
         self,
@@ -169,6 +185,7 @@ class ClusterFabric(Fabric):
 
     def read(self) -> Measurement:
         measured = at_once(RunningFabric.read, self._parts)
+        self._realtime_minus_monotonic_ns = measured[0].window.realtime_minus_monotonic_ns
         lines = self._clocks.lines()
         return together(
             [

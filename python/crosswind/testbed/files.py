@@ -179,6 +179,12 @@ class MachineFiles(Protocol):
         Raises: FileNotFoundError: there is no such file.
         """
 
+    def place_written(self, here: Sequence[Path]) -> list[Path]:
+        """Return where the machine's agent writes files that belong at `here`, while a fabric is up."""
+
+    def bring_written(self, there: Path, here: Path) -> None:
+        """Copy one of them here, when the fabric is down."""
+
     def bring_output(self, here: Path, ends: tuple[int, int] | None = None) -> None:
         """Copy an output here, when its process has ended.
 
@@ -207,6 +213,12 @@ class HereFiles:
         return
 
     def bring(self, path: Path) -> None:
+        return
+
+    def place_written(self, here: Sequence[Path]) -> list[Path]:
+        return list(here)
+
+    def bring_written(self, there: Path, here: Path) -> None:
         return
 
     def bring_output(self, here: Path, ends: tuple[int, int] | None = None) -> None:
@@ -299,6 +311,18 @@ class ThereFiles:
             ThereFile(self._agent, path).copy_to(file)
         with self._lock:
             self._sent[path] = _state(path)
+
+    def place_written(self, here: Sequence[Path]) -> list[Path]:
+        folder = self._folder / "written"
+        # Those of a fabric that failed may still be there.
+        self._agent.request("clear", Reply, {"path": str(folder)})
+        if here:
+            self._make(folder, "agent")
+        return [folder / path.name for path in here]
+
+    def bring_written(self, there: Path, here: Path) -> None:
+        with here.open("xb") as file:
+            ThereFile(self._agent, there).copy_to(file)
 
     def bring_output(self, here: Path, ends: tuple[int, int] | None = None) -> None:
         output = self._outputs[here]

@@ -162,7 +162,7 @@ class SeveralMachines(RunningTestbed):
             # A machine that is alone has all of the network, and no tunnel.
             domains = self._domains if len(self._domains) > 1 else None
             divided = spec.with_changes(domains=domains)
-            with ClusterFabric(self._machines, divided, logs, limits) as fabric:
+            with ClusterFabric(self._machines, divided, logs, files, limits) as fabric:
                 yield fabric
         except (AgentDied, FabricFault):
             # The next fabric gets new agents.

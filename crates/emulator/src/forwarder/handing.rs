@@ -157,14 +157,14 @@ impl<P: Port> Forwarder<P> {
     fn capture_arrived(&mut self, key: u32, run: &Run, left_ns: u64) {
         let Some(capture) = &mut self.capture else { return };
         let entry = self.trains.get(key);
-        let source = self.ports.get(entry.from);
+        let (source, node) = (self.ports.get(entry.from), self.nodes.number(entry.to));
         if run.first == run.last {
             let cut = self.workspace.cut(source, entry, run);
-            capture.left_as(left_ns, entry.to, [cut.headers, cut.rest]);
+            capture.left_as(left_ns, node, [cut.headers, cut.rest]);
         } else {
             let marks = (run.dscp, run.ecn.bits());
             let frame = bytes_of(source, entry);
-            capture.left(left_ns, entry.to, &entry.train, frame, run.first..=run.last, marks);
+            capture.left(left_ns, node, &entry.train, frame, run.first..=run.last, marks);
         }
     }
 
@@ -175,7 +175,8 @@ impl<P: Port> Forwarder<P> {
             let entry = self.trains.get(key);
             let frame = bytes_of(self.ports.get(entry.from), entry);
             let why = format_args!("emulator send-failed");
-            capture.dropped(left_ns, entry.from, &train, frame, run.first..=run.last, why);
+            let node = self.nodes.number(entry.from);
+            capture.dropped(left_ns, node, &train, frame, run.first..=run.last, why);
         }
     }
 
