@@ -200,6 +200,19 @@ def test_traffic_of_streams_is_counted_over_one_window(place: Place) -> None:
 
 
 @pytest.mark.long
+def test_spark(place: Place) -> None:
+    needs("spark", "hdfs")
+    options = "java_options: -XX:TieredStopAtLevel=1"
+    nodes = "master: left, worker0: left, worker1: right, client: right"
+    place.run(f"{{spark: {{workload: wordcount, records: 20000, storage: hdfs, {options}}}}}", nodes)
+    assert place.value("tasks.failed", "total") == 0
+    assert list(place.run_folder.glob("logs/*/client/events.jsonl.gz"))
+    for worker in ("worker0", "worker1"):
+        (log,) = place.run_folder.glob(f"logs/*/{worker}/executor-*.err")
+        assert "Starting executor ID" in log.read_text()
+
+
+@pytest.mark.long
 def test_iperf3(place: Place) -> None:
     needs("iperf3")
     place.run("{iperf3: {duration: 2s, warm_up: 1s}}")

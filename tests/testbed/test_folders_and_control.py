@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from crosswind.errors import CrosswindError
 from crosswind.testbed import NotHere, WorkFolder, find_binary
 from crosswind.testbed.control import ControlServer, NothingUp, Request, ask, stale_sockets
-from crosswind.testbed.folders import LOCK_NAME, runtime_folder, stale_work_folders
+from crosswind.testbed.folders import LOCK_NAME, open_below, runtime_folder, stale_work_folders
 
 
 @pytest.fixture(autouse=True)
@@ -199,6 +199,23 @@ def test_a_missing_binary_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tm
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a folder of somebody else's")
+def test_a_new_file_gets_the_folders_that_lead_to_it_but_no_link_is_followed(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    with WorkFolder() as work:
+        path = work.path / "trial" / "app-1" / "0" / "stderr"
+        for text in (b"first", b"2nd"):
+            with open_below(work.path, path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC) as file:
+                file.write(text)
+            assert path.read_bytes() == text
+        (work.path / "trial" / "link").symlink_to(outside)
+        with pytest.raises(OSError, match="Not a directory"):
+            open_below(work.path, work.path / "trial" / "link" / "new", os.O_WRONLY | os.O_CREAT)
+        with pytest.raises(FileNotFoundError):
+            open_below(work.path, work.path / "none" / "file", os.O_RDONLY)
+    assert not list(outside.iterdir())
+
+
 def test_a_folder_of_another_account_is_not_trusted(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     os.chown(tmp_path / "work", 65534, 65534)

@@ -306,9 +306,11 @@ class ThereFiles:
                     self._sent[path] = _state(path)
 
     def bring(self, path: Path) -> None:
+        there = ThereFile(self._agent, path)
+        there.size()  # Before a file is made here.
         # A process of the application on this machine may have put a link into its folder.
         with open_below(self._folder, path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC) as file:
-            ThereFile(self._agent, path).copy_to(file)
+            there.copy_to(file)
         with self._lock:
             self._sent[path] = _state(path)
 

@@ -11,6 +11,7 @@ import shutil
 import stat
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
@@ -154,7 +155,8 @@ def open_below(folder: Path, path: Path, flags: int) -> BinaryIO:
     """Open a file below a folder without following a symbolic link in it.
 
     Args:
-        flags: as of `os.open`; a new file belongs to this process and nobody else can read it.
+        flags: as of `os.open`; a new file, and a folder that leads to it, belong to this process, and nobody
+            else can read them.
     Raises: OSError: a name on the way is missing, a link or `..`, or the file is not a plain one.
     """
     *above, name = path.relative_to(folder).parts
@@ -163,6 +165,9 @@ def open_below(folder: Path, path: Path, flags: int) -> BinaryIO:
     place = os.open(folder, os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for part in above:
+            if flags & os.O_CREAT:
+                with suppress(FileExistsError):
+                    os.mkdir(part, 0o700, dir_fd=place)
             below = os.open(part, os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=place)
             os.close(place)
             place = below

@@ -81,7 +81,7 @@ def test_the_node_of_the_slowest_task_is_named_and_charged_for_it() -> None:
     # beyond one and a half.
     tasks = [task("worker0", 100), task("worker1", 100), task("worker0", 110), task("worker1", 315)]
     stage = SparkStage(4, "text", None, 0, 400 * MS, tasks, failed_tasks=1)
-    outcome = JobOutcome(5, 1005, [Part("q3", 900)], {})
+    outcome = JobOutcome(5, 1005, [Part("q3", 900)], {}, "app-1")
     metrics = metrics_of(outcome, [stage], ["worker0", "worker1"])
     assert {
         Metric(None, "job.time", "ns", "total", 1000),
@@ -116,7 +116,7 @@ def test_the_facts_of_a_trial_have_every_stage_with_its_slowest_task(lines: list
         conf={"spark.executor.cores": "1"},
     )
     assert Plan.read(plan.text()) == plan
-    outcome = JobOutcome(0, 9, [Part("q3", 5)], {"checksum": "f"})
+    outcome = JobOutcome(0, 9, [Part("q3", 5)], {"checksum": "f"}, "app-1")
     assert JobOutcome.read(outcome.text()) == outcome
     facts = facts_of(plan, outcome, read_stages(lines, "measured"))
     assert facts.parameters == {"workload": "terasort", "partitions": 4, "records": 200_000}

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from crosswind.app import find
-from crosswind.app.spark import SparkParameters
+from crosswind.app.spark import Spark, SparkParameters
 from crosswind.app.spark.cluster import workers_of
 from crosswind.app.spark.jobs.size import Pages, Points, QueryNumbers, Records
 
@@ -66,3 +66,15 @@ def test_more_replicas_than_workers_are_refused() -> None:
     nodes = ["master", "worker0", "worker1", "client"]
     assert [place for place, _ in find("spark").misfits(asked, nodes)] == [("replicas",)]
     assert not list(find("spark").misfits(asked, [*nodes, "worker2"]))
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"workload": "sort", "storage": "hdfs"}, None),
+        ({"workload": "sort"}, "all workers share one disk; write `storage: hdfs`"),
+        ({"workload": "tpch", "storage": "hdfs"}, "all workers read the tables of tpch from one disk"),
+    ],
+)
+def test_what_workers_share_needs_one_machine(asked: dict[str, object], why: str | None) -> None:
+    assert Spark(read(**asked)).needs_one_machine() == why

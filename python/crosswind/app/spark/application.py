@@ -36,7 +36,11 @@ class Spark(Application):
     parameters: SparkParameters
 
     def needs_one_machine(self) -> str | None:
-        return "its driver and its executors share folders"
+        if self._tables is not None:
+            return f"all workers read the tables of {self.parameters.workload} from one disk"
+        if self.parameters.storage == "local":
+            return "all workers share one disk; write `storage: hdfs`"
+        return None
 
     def __init__(self, parameters: SparkParameters) -> None:
         super().__init__(parameters)

@@ -1,28 +1,26 @@
 """Wait for the output of a process that shows that it is ready."""
 
 import time
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process
-from crosswind.testbed.outputs import printed
 
 POLL_S = 0.02
 
 
 def await_text(
-    process: Process, output: Path, text: str, timeout_s: float, alive: Sequence[Process] = ()
+    process: Process, output: Callable[[], str], text: str, timeout_s: float, alive: Sequence[Process] = ()
 ) -> None:
     """Return when the output of a process contains the text.
 
     Args:
-        output: its standard output or standard error.
+        output: returns its standard output or standard error.
         alive: other processes that must not end meanwhile.
     Raises: TestbedError: a process ended, or the text did not appear within `timeout_s`.
     """
     deadline = time.monotonic() + timeout_s
-    while text not in printed(output).text:
+    while text not in output():
         for needed in (*alive, process):
             if needed.ended is not None:
                 raise TestbedError(

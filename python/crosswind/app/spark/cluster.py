@@ -7,12 +7,14 @@ heap. All files are below the folder of the trial.
 import re
 import shutil
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from crosswind.app.base import Stage
 from crosswind.app.spark import programs
 from crosswind.app.spark.await_text import await_text
-from crosswind.app.spark.files import make_folder
+from crosswind.app.spark.files import beside_logs, make_folder
+from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process
 
 MASTER = "master"
@@ -25,6 +27,8 @@ JAVA_OPTIONS = "-XX:-UsePerfData -Djava.io.tmpdir={scratch}"
 # Daemons only pass messages: they need neither an optimising compiler nor threads for garbage collection.
 DAEMON_OPTIONS = f"{JAVA_OPTIONS} -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 DAEMON_MEMORY = "256m"
+# What a worker says of an executor: the folder of its application, and its number.
+_EXECUTOR = re.compile(r"launch executor (app-\d+-\d+)/(\d+)")
 
 
 def workers_of(nodes: Collection[str]) -> list[str]:
@@ -59,16 +63,20 @@ class Cluster:
         """
         ports = ("--host", MASTER, "--port", MASTER_PORT, "--webui-port", 0)
         master = self._daemon(MASTER, "master", "org.apache.spark.deploy.master.Master", ports)
-        await_text(master, master.stderr, "Starting Spark master", READY_S)
+        await_text(master, master.complained, "Starting Spark master", READY_S)
         for node in self.workers:
             self._worker(node)
 
     def keep_logs(self) -> None:
         """Copy the outputs of the executors from the folder of the trial to the logs."""
         for process in self.processes:
-            for output in sorted(self._folder(process.node).glob("app-*/*/std*")):
-                name = f"executor-{output.parent.name}.{output.name[3:]}"
-                shutil.copyfile(output, process.stdout.parent / name)
+            # An executor that did not start has none, and a machine that was lost has no files.
+            with suppress(FileNotFoundError, TestbedError):
+                for application, executor in sorted(set(_EXECUTOR.findall(process.complained()))):
+                    for name in ("out", "err"):
+                        output = self._folder(process.node) / application / executor / f"std{name}"
+                        kept = beside_logs(process, f"executor-{executor}.{name}")
+                        shutil.copyfile(process.wrote(output), kept)
 
     def scratch(self, node: str) -> Path:
         """Return the folder for temporary files and shuffles of a node."""

@@ -11,7 +11,7 @@ from crosswind.app.spark.await_text import await_text
 from crosswind.app.spark.cluster import DAEMON_OPTIONS, JAVA_OPTIONS, Cluster
 from crosswind.app.spark.driver_errors import first_cause
 from crosswind.app.spark.event_log import read_stages
-from crosswind.app.spark.files import copy_jobs, make_folder
+from crosswind.app.spark.files import beside_logs, copy_jobs, make_folder
 from crosswind.app.spark.hdfs import Hdfs
 from crosswind.app.spark.jobs.outcome import JobOutcome
 from crosswind.app.spark.jobs.plan import Plan
@@ -62,11 +62,12 @@ class Driver(Load):
         command = [programs.python(), "-m", "jobs.driver", plan]
         env = self._cluster.environment(CLIENT)
         self.process: Process = stage.fabric.start(CLIENT, "driver", command, cwd=folder, env=env)
-        await_text(self.process, self.process.stdout, "ready\n", READY_S, self._cluster.processes)
+        await_text(self.process, self.process.printed, "ready\n", READY_S, self._cluster.processes)
 
     def begin(self) -> None:
         """Signal the driver to begin."""
         self._begin.touch()
+        self.process.update_files()
 
     def await_measured_phase(self) -> None:
         deadline = time.monotonic() + BEGIN_S
@@ -79,9 +80,9 @@ class Driver(Load):
                 )
 
     def outcome(self) -> LoadOutcome:
-        measured = JobOutcome.read(self._outcome.read_text())
-        (log,) = self._events.glob("app-*")
-        with log.open("rb") as plain, gzip.open(self.process.stdout.parent / "events.jsonl.gz", "wb") as kept:
+        measured = JobOutcome.read(self.process.wrote(self._outcome).read_text())
+        log = self.process.wrote(self._events / measured.application)
+        with log.open("rb") as plain, gzip.open(beside_logs(self.process, "events.jsonl.gz"), "wb") as kept:
             shutil.copyfileobj(plain, kept)
         with log.open() as lines:
             stages = read_stages(lines, phase="measured")

@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 from crosswind.app.base import Stage
+from crosswind.testbed.fabric import Process
 from crosswind.testbed.folders import give, give_tree
 
 _JOBS = Path(__file__).parent / "jobs"
@@ -13,6 +14,15 @@ def make_folder(stage: Stage, path: Path) -> None:
     """Make a folder for the account of the application, if it does not exist."""
     path.mkdir(exist_ok=True)
     give(path, *stage.fabric.application_account)
+
+
+def beside_logs(process: Process, name: str) -> Path:
+    """Return where a file is stored with the outputs of a process.
+
+    Those of another machine come here only at the end of the trial.
+    """
+    process.stdout.parent.mkdir(parents=True, exist_ok=True)
+    return process.stdout.parent / name
 
 
 def copy_jobs(stage: Stage, folder: Path) -> None:

@@ -32,6 +32,7 @@ LEAD_S = 0.1
 def main() -> int:
     plan = Plan.read(Path(sys.argv[1]).read_text())
     spark = connect(plan)
+    application = spark.sparkContext.applicationId
     try:
         with phase(spark, "warm-up"):
             for number in range(plan.warm_up_runs):
@@ -56,7 +57,7 @@ def main() -> int:
         return NOT_VALID
     finally:
         spark.stop()
-    outcome = JobOutcome(started_ns, finished_ns, job.parts, checked)
+    outcome = JobOutcome(started_ns, finished_ns, job.parts, checked, application)
     Path(plan.outcome).write_text(outcome.text())
     return 0
 

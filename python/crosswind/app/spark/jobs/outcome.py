@@ -23,12 +23,14 @@ class JobOutcome:
         started_ns, finished_ns: of the measured run, CLOCK_MONOTONIC.
         parts: in the order in which they ran.
         validation: what was checked of the output.
+        application: Spark's name of the run, which its event log has.
     """
 
     started_ns: int
     finished_ns: int
     parts: list[Part]
     validation: Checked
+    application: str
 
     def text(self) -> str:
         """Return it as JSON."""
