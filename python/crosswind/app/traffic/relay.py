@@ -17,6 +17,7 @@ from crosswind.results.measurement import ClockLine
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process
+from crosswind.testbed.files import FILE_BYTES_MAX
 from crosswind.testbed.folders import give
 
 NS_PER_S = 1_000_000_000
@@ -52,8 +53,8 @@ class Relay:
         self._fabric = stage.fabric
         self._processes = [processes[near], processes[far]]
         self._ways = [
-            _Way(processes[near], len(_LISTENING), processes[far], folders[far]),
-            _Way(processes[far], 0, processes[near], folders[near]),
+            Way(processes[near], len(_LISTENING), processes[far], folders[far]),
+            Way(processes[far], 0, processes[near], folders[near]),
         ]
         self._failure: TestbedError | OSError | None = None
         self._over = threading.Event()
@@ -84,7 +85,7 @@ class Relay:
                 self._fabric.stop(self._processes, 0)
 
 
-class _Way:
+class Way:
     """What one process prints is carried to the other."""
 
     def __init__(self, source: Process, offset: int, to: Process, folder: Path) -> None:
@@ -102,6 +103,9 @@ class _Way:
         piece = self._source.printed_from(self._offset)
         if self.is_over or not (piece or has_ended):
             return False
+        # The other machine may lie about what it has to say.
+        if self._offset + len(piece) > FILE_BYTES_MAX:
+            raise TestbedError(f"{self._source}: printed more than {FILE_BYTES_MAX} bytes")
         # An empty file is the end.
         self.is_over = not piece
         # Whole when it is in the folder, from which other threads send as well.
