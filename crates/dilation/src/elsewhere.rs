@@ -1,0 +1,39 @@
+//! Other processors: nothing can be dilated there, and a [`Supervisor`] cannot be made.
+
+use std::convert::Infallible;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use crate::anchor::Slowed;
+use crate::report::Report;
+
+/// Does not exist here.
+pub struct Supervisor(Infallible);
+
+impl Supervisor {
+    /// `None`.
+    pub fn new(_slowed: Slowed) -> Option<Self> {
+        None
+    }
+
+    /// Never called.
+    pub fn listen(&mut self, _listener: OwnedFd) {
+        match self.0 {}
+    }
+
+    /// Never called.
+    pub fn serve_until(&mut self, _other: BorrowedFd<'_>) -> io::Result<()> {
+        match self.0 {}
+    }
+
+    /// Never called.
+    pub fn report(&self) -> Report {
+        match self.0 {}
+    }
+}
+
+/// # Errors
+/// Always.
+pub fn install() -> io::Result<OwnedFd> {
+    Err(io::ErrorKind::Unsupported.into())
+}

@@ -1,0 +1,173 @@
+//! Answers the calls that the filter hands over: begins of programs, and what is refused. One process does this for all
+//! processes of a node, one call after another.
+//!
+//! A thread that begins a program is attached for this call alone. Two at a time are never attached: the kernel can
+//! make a tracer wait for a process that waits for the tracer, when two threads of one process begin programs at once.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
+
+use crate::anchor::Slowed;
+use crate::calls::{What, CALLS};
+use crate::filter::{X32, X86_64};
+use crate::image::Image;
+use crate::inject::inject;
+use crate::layout::{REPORT, REPORTS};
+use crate::live::{counts, processes, program_of};
+use crate::map::Map;
+use crate::report::{Killed, Refused, Report};
+use crate::tracee::{attach, detach, interrupt, next_stop, Stop};
+
+/// _IOWR('!', 0, struct seccomp_notif) and _IOWR('!', 1, struct seccomp_notif_resp).
+const RECEIVE: u64 = 0xc050_2100;
+const SEND: u64 = 0xc018_2101;
+
+/// Whoever begins a program in the node waits for this value.
+pub struct Supervisor {
+    image: Image,
+    factor: u64,
+    listeners: Vec<OwnedFd>,
+    executed: u64,
+    refused: BTreeMap<String, u64>,
+    killed: BTreeMap<(String, String), u64>,
+}
+
+impl Supervisor {
+    /// `None` where there is no image for this processor.
+    pub fn new(slowed: Slowed) -> Option<Self> {
+        let map = Map::from(slowed);
+        Some(Self {
+            image: Image::new(map)?,
+            factor: map.factor.get(),
+            listeners: Vec::new(),
+            executed: 0,
+            refused: BTreeMap::new(),
+            killed: BTreeMap::new(),
+        })
+    }
+
+    /// Serves one more filter, until the last process that has it ends.
+    pub fn listen(&mut self, listener: OwnedFd) {
+        self.listeners.push(listener);
+    }
+
+    /// Serves all filters until there is something to read at `other`.
+    pub fn serve_until(&mut self, other: BorrowedFd<'_>) -> io::Result<()> {
+        loop {
+            let mut sources = vec![PollFd::new(other, PollFlags::POLLIN)];
+            sources.extend(self.listeners.iter().map(|file| PollFd::new(file.as_fd(), PollFlags::POLLIN)));
+            match poll(&mut sources, PollTimeout::NONE) {
+                Err(Errno::EINTR) => continue,
+                Err(error) => return Err(error.into()),
+                Ok(_) => {}
+            }
+            let events: Vec<_> =
+                sources.iter().map(|source| source.revents().unwrap_or(PollFlags::POLLHUP)).collect();
+            if !events[0].is_empty() {
+                return Ok(());
+            }
+            for (at, events) in events[1..].iter().enumerate().rev() {
+                if events.contains(PollFlags::POLLIN) {
+                    self.answer(at)?;
+                } else if !events.is_empty() {
+                    self.listeners.remove(at);
+                }
+            }
+        }
+    }
+
+    /// What happened so far, and what the processes are that this process can see.
+    pub fn report(&self) -> Report {
+        let (dilated, undilated) = processes(self.factor);
+        Report {
+            processes: dilated,
+            undilated: counts(undilated),
+            execs: self.executed,
+            killed: self
+                .killed
+                .iter()
+                .map(|((program, why), &count)| Killed { program: program.clone(), why: why.clone(), count })
+                .collect(),
+            refused: self
+                .refused
+                .iter()
+                .map(|(call, &count)| Refused { call: call.clone(), count })
+                .collect(),
+        }
+    }
+
+    fn answer(&mut self, at: usize) -> io::Result<()> {
+        // SAFETY: all bytes zero is a value of this structure of integers; the kernel requires it.
+        let mut notice: libc::seccomp_notif = unsafe { std::mem::zeroed() };
+        let listener = self.listeners[at].as_raw_fd();
+        // SAFETY: the request writes into a live structure of its type.
+        match Errno::result(unsafe { libc::ioctl(listener, RECEIVE, &raw mut notice) }) {
+            // The process was killed before its call was read, or a signal came.
+            Err(Errno::ENOENT | Errno::EINTR) => return Ok(()),
+            Err(error) => return Err(error.into()),
+            Ok(_) => {}
+        }
+        let data = &notice.data;
+        let known = CALLS.iter().find(|call| call.number as i32 == data.nr);
+        let reported = || REPORTS.get(data.args[0] as usize).map(|&name| name.to_owned());
+        let refused = match known {
+            _ if data.arch != X86_64 => format!("32-bit call {}", data.nr),
+            _ if data.nr as u32 & X32 != 0 => format!("x32 call {}", data.nr as u32 & !X32),
+            _ if data.nr as u64 == REPORT => reported().unwrap_or_else(|| "unknown report".to_owned()),
+            Some(call) if call.what == What::Execute => {
+                self.execute(listener, &notice);
+                return Ok(());
+            }
+            Some(call) => call.name.to_owned(),
+            None => format!("call {}", data.nr),
+        };
+        *self.refused.entry(refused).or_default() += 1;
+        respond(listener, notice.id, -libc::ENOSYS, 0);
+        Ok(())
+    }
+
+    fn execute(&mut self, listener: i32, notice: &libc::seccomp_notif) {
+        let thread = notice.pid as i32;
+        if let Err(error) = attach(thread) {
+            if error != Errno::ESRCH {
+                let why = format!("cannot be attached to ({}); a debugger may be", error.desc());
+                self.kill(thread, &why);
+            }
+            respond(listener, notice.id, -libc::EPERM, 0);
+            return;
+        }
+        respond(listener, notice.id, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32);
+        // If the call fails, it stops for this; if it succeeds, it stops for the program, and this is forgotten.
+        interrupt(thread);
+        match next_stop() {
+            Ok((process, Stop::Program)) => match inject(&self.image, process) {
+                Ok(()) => self.executed += 1,
+                Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
+                Err(error) => {
+                    self.kill(process, &error.to_string());
+                    while !matches!(next_stop(), Ok((_, Stop::Ended)) | Err(_)) {}
+                }
+            },
+            Ok((process, Stop::Other(signal))) => detach(process, signal),
+            Ok((process, Stop::Call)) => detach(process, 0),
+            Ok((_, Stop::Ended)) | Err(_) => {}
+        }
+    }
+
+    fn kill(&mut self, process: i32, why: &str) {
+        *self.killed.entry((program_of(process), why.to_owned())).or_default() += 1;
+        // SAFETY: kill touches no memory.
+        unsafe { libc::kill(process, libc::SIGKILL) };
+    }
+}
+
+/// An answer to a call whose process is gone is not needed.
+fn respond(listener: i32, id: u64, error: i32, flags: u32) {
+    let answer = libc::seccomp_notif_resp { id, val: 0, error, flags };
+    // SAFETY: the request reads a live structure of its type.
+    unsafe { libc::ioctl(listener, SEND, &raw const answer) };
+}
