@@ -9,6 +9,7 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::path::PathBuf;
 
+use crosswind_dilation::{Report, Slowed};
 use nix::errno::Errno;
 use nix::sys::socket::{
     recvmsg, sendmsg, setsockopt, socketpair, sockopt, AddressFamily, ControlMessage, ControlMessageOwned,
@@ -32,8 +33,8 @@ const FILES_MAX: usize = 2;
 /// A message from the agent to an init.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ToInit {
-    /// Makes the namespaces; the file attached holds the text of /etc/hosts.
-    Prepare { hostname: String, application: Account },
+    /// Makes the namespaces; the file attached holds the text of /etc/hosts. Programs get slower clocks with `slowed`.
+    Prepare { hostname: String, application: Account, slowed: Option<Slowed> },
     /// Sets up `eth0`, which must exist.
     Connect(Connect),
     /// Runs a process; the files attached are its standard output and standard error.
@@ -42,6 +43,8 @@ pub enum ToInit {
     Signal { process: u64, signal: i32 },
     /// Requests what the node has used.
     Use,
+    /// Requests the report on the node's slower clocks.
+    Dilated,
 }
 
 /// Where a node is in the network and how its TCP behaves.
@@ -87,6 +90,8 @@ pub enum FromInit {
     Refused(Failure),
     /// The answer to `Use`.
     Used(Usage),
+    /// The answer to `Dilated`; nothing where clocks are real.
+    Dilated(Option<Report>),
     /// Sent by the new process itself, so that the kernel attaches its process id.
     Born { process: u64 },
     /// A process has ended; other processes of its group may still run.
@@ -220,6 +225,7 @@ mod tests {
         let large = ToInit::Prepare {
             hostname: "x".repeat(MESSAGE_BYTES_MAX),
             application: Account { uid: 1, gid: 1 },
+            slowed: None,
         };
         assert_eq!(agent.send(&large, &[]).unwrap_err().kind(), io::ErrorKind::InvalidInput);
         drop(agent);
@@ -232,10 +238,14 @@ mod tests {
         let envelope = serde_json::to_vec(&ToInit::Prepare {
             hostname: String::new(),
             application: Account { uid: 1, gid: 1 },
+            slowed: None,
         });
         let fitting = "x".repeat(MESSAGE_BYTES_MAX - envelope.unwrap().len());
         agent
-            .send(&ToInit::Prepare { hostname: fitting, application: Account { uid: 1, gid: 1 } }, &[])
+            .send(
+                &ToInit::Prepare { hostname: fitting, application: Account { uid: 1, gid: 1 }, slowed: None },
+                &[],
+            )
             .unwrap();
         assert!(init.receive::<ToInit>().unwrap().is_some());
     }

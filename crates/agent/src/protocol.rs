@@ -11,6 +11,7 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crosswind_dilation::Anchor;
 use crosswind_emulator::StepReport;
 use crosswind_fabric::{Condition, Fabric};
 use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
@@ -61,6 +62,9 @@ pub enum Action {
         /// Nodes have a network on top of the fabric.
         #[serde(default)]
         overlay: Option<Overlay>,
+        /// The clock of every program in the nodes is slower.
+        #[serde(default)]
+        dilation: Option<Dilation>,
     },
     Start(Start),
     Stop {
@@ -149,6 +153,17 @@ pub struct Capture {
     pub snap_bytes: u32,
     /// Largest size of the file.
     pub limit_bytes: u64,
+}
+
+/// How much slower the clock of programs is, and since when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dilation {
+    /// 1 to 1000; 1 changes nothing.
+    pub factor: u64,
+    /// When perceived time is real time; the moment of the request when absent.
+    #[serde(default)]
+    pub anchor: Option<Anchor>,
 }
 
 /// The other machines that carry the fabrics of a run.

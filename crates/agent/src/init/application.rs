@@ -19,6 +19,7 @@ use nix::unistd::{
 };
 
 use super::credentials;
+use super::dilation::Dilation;
 use super::executable::{self, Executable};
 use super::root;
 use crate::channel::{Channel, FromInit, StartOrder};
@@ -28,7 +29,12 @@ use crate::failure::Failure;
 ///
 /// `files` are its standard output and standard error. The new process announces itself on `channel`, so that the
 /// agent learns its id outside of the node.
-pub fn start(order: &StartOrder, files: Vec<OwnedFd>, channel: &Channel) -> Result<Pid, Failure> {
+pub fn start(
+    order: &StartOrder,
+    files: Vec<OwnedFd>,
+    channel: &Channel,
+    dilation: Option<&Dilation>,
+) -> Result<Pid, Failure> {
     let [stdout, stderr] = <[OwnedFd; 2]>::try_from(files)
         .map_err(|_| Failure::internal("the order to start must have two files attached"))?;
     if order.argv.is_empty() {
@@ -47,7 +53,7 @@ pub fn start(order: &StartOrder, files: Vec<OwnedFd>, channel: &Channel) -> Resu
     match unsafe { fork() }.map_err(|error| system(error.into()))? {
         ForkResult::Child => {
             let streams = [nothing.as_fd(), stdout.as_fd(), stderr.as_fd()];
-            let Err(message) = become_application(order, &image, streams, channel);
+            let Err(message) = become_application(order, &image, streams, channel, dilation);
             let _ = writer.write_all(message.as_bytes());
             // SAFETY: ends the child at once, without running the exit handlers that the init registered.
             unsafe { libc::_exit(127) }
@@ -89,6 +95,7 @@ fn become_application(
     image: &Image,
     streams: [BorrowedFd<'_>; 3],
     channel: &Channel,
+    dilation: Option<&Dilation>,
 ) -> Result<Infallible, String> {
     let system = |error: Errno| format!("prepare a process: {}", error.desc());
     setsid().map_err(system)?;
@@ -125,6 +132,10 @@ fn become_application(
             error.desc()
         )
     })?;
+    // Last, because this process's own clock is not slower.
+    if let Some(dilation) = dilation {
+        dilation.apply().map_err(|error| format!("slow its clock: {error}; see `crosswind doctor`"))?;
+    }
     // By path where the user may traverse it, so that the program finds its own folder as usual. Otherwise by
     // descriptor: a binary below /root runs too. A script does not, because its interpreter has to open it.
     let Err(mut error) = execve(&path, &image.argv, &image.env);

@@ -8,6 +8,7 @@
 
 mod application;
 mod credentials;
+mod dilation;
 mod executable;
 mod namespaces;
 mod outputs;
@@ -30,6 +31,7 @@ use nix::unistd::{setsid, Pid};
 
 use crate::channel::{Channel, FromInit, Received, StartOrder, ToInit};
 use crate::failure::Failure;
+use dilation::Dilation;
 pub use outputs::Keep;
 use outputs::Outputs;
 use usage::Meter;
@@ -51,6 +53,8 @@ struct Init {
     /// CPU.
     meter: Option<Meter>,
     outputs: Outputs,
+    /// Where clocks are slower.
+    dilation: Option<Dilation>,
 }
 
 /// A requested process and every other process of its group.
@@ -81,7 +85,14 @@ impl Init {
         mask.add(Signal::SIGCHLD);
         mask.thread_set_mask()?;
         let children = SignalFd::with_flags(&mask, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
-        Ok(Self { channel, children, groups: Vec::new(), meter: None, outputs: Outputs::default() })
+        Ok(Self {
+            channel,
+            children,
+            groups: Vec::new(),
+            meter: None,
+            outputs: Outputs::default(),
+            dilation: None,
+        })
     }
 
     fn serve(mut self) -> io::Result<()> {
@@ -122,12 +133,18 @@ impl Init {
 
     fn obey(&mut self, received: Received<ToInit>) -> io::Result<()> {
         let outcome = match received.message {
-            ToInit::Prepare { hostname, application } => {
+            ToInit::Prepare { hostname, application, slowed } => {
                 namespaces::prepare(&hostname, received.files, application)
+                    .and_then(|()| slowed.map(Dilation::begin).transpose())
+                    .map(|dilation| self.dilation = dilation)
             }
             ToInit::Connect(connect) => namespaces::connect(&connect),
             ToInit::Start(order) => self.start(&order, received.files),
             ToInit::Signal { process, signal } => return self.signal(process, signal),
+            ToInit::Dilated => {
+                let report = self.dilation.as_ref().map(Dilation::report).transpose()?;
+                return self.channel.send(&FromInit::Dilated(report), &[]);
+            }
             ToInit::Use => {
                 let used = self.meter.get_or_insert_with(Meter::new).look();
                 return self.channel.send(&FromInit::Used(used), &[]);
@@ -148,7 +165,7 @@ impl Init {
                     .map_err(|error| Failure::internal(format!("watch an output: {error}")))?;
             }
         }
-        let id = application::start(order, files, &self.channel)?;
+        let id = application::start(order, files, &self.channel, self.dilation.as_ref())?;
         self.meter.get_or_insert_with(Meter::new);
         self.groups.push(Group { process: order.process, id, leader_ended: false });
         Ok(())
@@ -176,6 +193,9 @@ impl Init {
                 Ok(_) | Err(Errno::EINTR) => continue,
                 Err(error) => return Err(error.into()),
             };
+            if self.dilation.as_ref().is_some_and(|dilation| dilation.supervisor() == id) {
+                return Err(io::Error::other("what slows the node's clocks has ended"));
+            }
             if let Some(group) = self.groups.iter_mut().find(|group| group.id == id && !group.leader_ended) {
                 group.leader_ended = true;
                 self.channel.send(&FromInit::Exited { process: group.process, code, signal }, &[])?;

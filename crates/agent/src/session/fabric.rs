@@ -64,13 +64,18 @@ impl Session {
         built?;
         let described = |node: &Node| json!({"name": node.name, "host": node.host, "address": self.address(node.number), "pid": node.init.as_raw(), "memory_limit": node.kept.memory_limit(), "cpus_limit": node.kept.cpus_limit()});
         let nodes: Vec<_> = self.nodes.iter().filter(|node| node.name != SWITCH).map(described).collect();
-        let took_ns = nanoseconds_since(began);
+        let mut answer = json!({"nodes": nodes, "took_ns": nanoseconds_since(began)});
+        if let Some(slowed) = &self.slowed {
+            answer["dilation"] = slowed.shown();
+        }
         if let Some(pid) = self.switch() {
-            return Ok(json!({"nodes": nodes, "took_ns": took_ns, "switch": {"name": SWITCH, "pid": pid}}));
+            answer["switch"] = json!({"name": SWITCH, "pid": pid});
+            return Ok(answer);
         }
         let emulator = self.emulator("up")?;
-        let (wait_mode, domains) = (emulator.wait_mode(), emulator.domains());
-        Ok(json!({"nodes": nodes, "took_ns": took_ns, "wait_mode": wait_mode, "domains": domains}))
+        answer["wait_mode"] = json!(emulator.wait_mode());
+        answer["domains"] = json!(emulator.domains());
+        Ok(answer)
     }
 
     /// The address at which applications reach the node at `position`.
@@ -198,7 +203,11 @@ impl Session {
             if let Some(&limits) = limits.get(&node.name) {
                 launched.kept = self.groups.limit(&node.name, limits, launched.init);
             }
-            let order = ToInit::Prepare { hostname: node.name.clone(), application: self.application };
+            let order = ToInit::Prepare {
+                hostname: node.name.clone(),
+                application: self.application,
+                slowed: self.slowed.map(|slowed| slowed.clocks),
+            };
             let sent = launched.send(&order, &[hosts.as_fd()]);
             self.nodes.push(launched);
             sent.map_err(|_| unreachable(&node.name))?;

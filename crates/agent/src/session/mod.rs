@@ -4,6 +4,7 @@
 //! all other events; only further requests wait for it.
 
 mod application;
+mod dilation;
 mod fabric;
 mod files;
 mod machines;
@@ -37,6 +38,7 @@ use crate::node::Node;
 use crate::overlay::Overlay;
 use crate::process::{Exit, Processes};
 use crate::protocol::{self, Action, Writer};
+use dilation::Slowing;
 pub use files::Put;
 pub use machines::key_of;
 use machines::{check_instant, Machines};
@@ -89,6 +91,8 @@ struct Session {
     folder: Option<RunFolder>,
     /// The overlay of the fabric that is up, or comes up.
     overlay: Option<Overlay>,
+    /// Slower clocks of the fabric that is up, or comes up.
+    slowed: Option<Slowing>,
 }
 
 /// How long the caller may send no request.
@@ -138,6 +142,7 @@ impl Session {
             processes: Processes::default(),
             folder: None,
             overlay: None,
+            slowed: None,
         })
     }
 
@@ -175,9 +180,10 @@ impl Session {
             Action::Hello {} => Ok(hello(self.rootless, self.application)),
             Action::Bind { address, port } => self.bind(address, port),
             Action::Join(join) => self.join(&join),
-            Action::Up { fabric, generation, record, capture, limits, switch, overlay } => {
+            Action::Up { fabric, generation, record, capture, limits, switch, overlay, dilation } => {
                 let files = (record.as_deref(), capture.as_ref());
                 self.overlay = overlay;
+                self.slowed = dilation.map(Slowing::new).transpose()?;
                 self.up(&fabric, generation, files, &limits, switch)
             }
             Action::Start(start) => self.start(start),
@@ -246,9 +252,10 @@ impl Session {
             Event::Fault(message) => self.report_fault(&message),
             Event::Lost(position) => self.lose(position),
             Event::Message(position, received) => match received.message {
-                answer @ (FromInit::Done | FromInit::Refused(_) | FromInit::Used(_)) => {
-                    return Ok(Step::Answer(position, answer))
-                }
+                answer @ (FromInit::Done
+                | FromInit::Refused(_)
+                | FromInit::Used(_)
+                | FromInit::Dilated(_)) => return Ok(Step::Answer(position, answer)),
                 FromInit::Born { process } => {
                     if let Some(process) = self.processes.get_mut(process) {
                         process.pid = received.sender;

@@ -28,15 +28,20 @@ impl Session {
             None => json!({ "ended_ns": now_ns()? }),
         };
         let used = self.usage()?;
+        let dilated = self.dilated()?;
         let of_application =
             self.nodes.iter().zip(used).enumerate().filter(|(_, (node, _))| node.name != SWITCH);
         let nodes = of_application.map(|(position, (node, used))| {
             // Without a window, usage counts from `up`.
             let before = self.used_before.get(position).copied().flatten().unwrap_or_default();
             let cpu_time_ns = used.map(|used| used.cpu_time_ns.saturating_sub(before.cpu_time_ns));
-            json!({"node": node.name, "memory_peak_bytes": used.map(|used| used.memory_peak_bytes),
+            let mut shown = json!({"node": node.name, "memory_peak_bytes": used.map(|used| used.memory_peak_bytes),
                    "cpu_time_ns": cpu_time_ns, "memory_limit": node.kept.memory_limit(),
-                   "cpus_limit": node.kept.cpus_limit()})
+                   "cpus_limit": node.kept.cpus_limit()});
+            if let Some(report) = &dilated[position] {
+                shown["dilation"] = json!(report);
+            }
+            shown
         });
         measurement["nodes"] = nodes.collect();
         Ok(measurement)

@@ -2,6 +2,7 @@
 //!
 //! Nothing here touches the host's network: all traffic stays in namespaces that the agent made.
 
+mod dilation;
 mod driver;
 mod enter;
 mod leaving;

@@ -1,0 +1,81 @@
+//! Slower clocks of a node: the process that supervises its programs, and the init's side of it.
+//!
+//! The supervisor is a child of the init, because the init must go on while a program begins. It ends with the node.
+
+use std::convert::Infallible;
+use std::io;
+use std::os::fd::AsFd;
+
+use crosswind_dilation::{install, Report, Slowed, Supervisor};
+use nix::sys::prctl;
+use nix::unistd::{close, fork, ForkResult, Pid};
+use serde::{Deserialize, Serialize};
+
+use super::CHANNEL_FD;
+use crate::channel::Channel;
+use crate::failure::Failure;
+
+/// A message to the supervisor.
+#[derive(Debug, Serialize, Deserialize)]
+enum Order {
+    /// Serve the filter whose listener is attached.
+    Listen,
+    Report,
+}
+
+/// A supervisor that runs.
+pub struct Dilation {
+    supervisor: Pid,
+    channel: Channel,
+}
+
+impl Dilation {
+    /// Starts the supervisor. The process must have one thread, and be in the namespaces of the node.
+    pub fn begin(slowed: Slowed) -> Result<Self, Failure> {
+        let failed = |error: io::Error| Failure::internal(format!("start what slows its clocks: {error}"));
+        let (ours, theirs) = Channel::pair().map_err(failed)?;
+        // SAFETY: this process has one thread, so no lock can be held by a thread that the child does not have.
+        match unsafe { fork() }.map_err(|error| failed(error.into()))? {
+            ForkResult::Child => {
+                drop(ours);
+                // The agent takes the end of this channel for the end of the node.
+                let _ = close(CHANNEL_FD);
+                let Err(error) = supervise(slowed, &theirs);
+                eprintln!("crosswind-agent: what slows the clocks of a node: {error}");
+                // SAFETY: ends the child at once, without running the exit handlers that the init registered.
+                unsafe { libc::_exit(1) }
+            }
+            ForkResult::Parent { child } => Ok(Self { supervisor: child, channel: ours }),
+        }
+    }
+
+    /// Its process id.
+    pub fn supervisor(&self) -> Pid {
+        self.supervisor
+    }
+
+    /// Slows this process, from its next program on, and everything that it will start.
+    pub fn apply(&self) -> io::Result<()> {
+        let listener = install()?;
+        self.channel.send(&Order::Listen, &[listener.as_fd()])
+    }
+
+    pub fn report(&self) -> io::Result<Report> {
+        self.channel.send(&Order::Report, &[])?;
+        let received = self.channel.receive::<Report>()?;
+        received.map(|received| received.message).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+}
+
+fn supervise(slowed: Slowed, init: &Channel) -> io::Result<Infallible> {
+    prctl::set_name(c"node-clocks")?;
+    let mut supervisor = Supervisor::new(slowed).ok_or(io::ErrorKind::Unsupported)?;
+    loop {
+        supervisor.serve_until(init.as_fd())?;
+        let received = init.receive::<Order>()?.ok_or(io::ErrorKind::UnexpectedEof)?;
+        match received.message {
+            Order::Listen => received.files.into_iter().for_each(|listener| supervisor.listen(listener)),
+            Order::Report => init.send(&supervisor.report(), &[])?,
+        }
+    }
+}

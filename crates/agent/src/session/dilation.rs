@@ -1,0 +1,62 @@
+//! Slower clocks of a fabric: what was requested, and what became of it.
+
+use std::num::NonZeroU64;
+
+use crosswind_dilation::{available, Anchor, Report, Slowed, FACTOR_MAX};
+use serde_json::{json, Value};
+
+use super::{Session, Step};
+use crate::channel::{FromInit, ToInit};
+use crate::failure::Failure;
+use crate::protocol::Dilation;
+
+/// The clocks of the programs in all nodes.
+#[derive(Clone, Copy)]
+pub struct Slowing {
+    factor: NonZeroU64,
+    anchor: Anchor,
+    pub clocks: Slowed,
+}
+
+impl Slowing {
+    /// Checks the request; the anchor is this moment where none is given.
+    pub fn new(requested: Dilation) -> Result<Self, Failure> {
+        let factor = NonZeroU64::new(requested.factor).filter(|factor| factor.get() <= FACTOR_MAX);
+        let factor = factor.ok_or_else(|| {
+            Failure::invalid(format!(
+                "up: dilation: factor {} is outside 1 to {FACTOR_MAX}; write a whole number between them",
+                requested.factor
+            ))
+        })?;
+        available().map_err(|why| Failure::preflight(format!("up: dilation: {why}")))?;
+        let anchor = requested.anchor.unwrap_or_else(Anchor::now);
+        Ok(Self { factor, anchor, clocks: anchor.slow(factor) })
+    }
+
+    /// As the reply shows it.
+    pub fn shown(&self) -> Value {
+        json!({"factor": self.factor, "anchor": self.anchor})
+    }
+}
+
+impl Session {
+    /// Requests the reports of all nodes at once; `None` for a node whose clocks are real or whose init has ended.
+    pub(super) fn dilated(&mut self) -> Result<Vec<Option<Report>>, Failure> {
+        let mut answers = vec![None; self.nodes.len()];
+        if self.slowed.is_none() {
+            return Ok(answers);
+        }
+        let mut waiting = vec![true; self.nodes.len()];
+        for node in &self.nodes {
+            // A node that cannot receive has ended; that is noticed below.
+            let _ = node.send(&ToInit::Dilated, &[]);
+        }
+        while self.nodes.iter().zip(&waiting).any(|(node, waiting)| *waiting && !node.lost) {
+            if let Step::Answer(from, FromInit::Dilated(report)) = self.wait(None)? {
+                answers[from] = report;
+                waiting[from] = false;
+            }
+        }
+        Ok(answers)
+    }
+}

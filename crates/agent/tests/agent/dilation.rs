@@ -1,0 +1,106 @@
+//! Slower clocks of nodes: requested with `up`, the same in all nodes, reported with `read`.
+#![cfg(target_arch = "x86_64")]
+
+use std::time::{Duration, Instant};
+
+use serde_json::{json, Value};
+
+use crate::driver::{command, eventually, fabric, for_each_user, Agent, User};
+
+fn dilated(user: User, dilation: Value) -> (Agent, Value) {
+    let mut agent = Agent::start(user);
+    let up = agent.must(json!({"do": "up", "fabric": fabric(&["a", "b"]), "dilation": dilation}));
+    (agent, up)
+}
+
+fn report(agent: &mut Agent) -> Value {
+    agent.must(json!({"do": "read"}))["nodes"][0]["dilation"].clone()
+}
+
+fn seconds(text: &str) -> f64 {
+    text.trim().parse().unwrap_or_else(|_| panic!("{text:?}"))
+}
+
+#[test]
+fn programs_sleep_longer_and_do_not_notice() {
+    for_each_user(|user| {
+        let (mut agent, _) = dilated(user, json!({"factor": 5}));
+        let began = Instant::now();
+        let script = "a=$(date +%s%N); sleep 0.1; b=$(date +%s%N); echo $((b - a))e-9";
+        let perceived = seconds(&agent.run("a", "sleep", script));
+        assert!((0.1..0.2).contains(&perceived), "{perceived}");
+        assert!(began.elapsed() >= Duration::from_millis(500));
+        let report = report(&mut agent);
+        // sh, date, sleep, date.
+        assert_eq!(report["execs"], 4, "{report}");
+        for none in ["killed", "refused", "undilated"] {
+            assert_eq!(report[none], json!([]), "{report}");
+        }
+    });
+}
+
+#[test]
+fn all_nodes_have_the_clock_of_the_anchor() {
+    let anchor = json!({"monotonic_ns": 1_000_000_000_u64, "realtime_ns": 1_000_000_000_000_000_000_u64});
+    let (mut agent, up) = dilated(User::Own, json!({"factor": 100, "anchor": anchor}));
+    assert_eq!(up["dilation"], json!({"factor": 100, "anchor": anchor}));
+    let uptime = |agent: &mut Agent| seconds(agent.run("a", "uptime", "cut -d' ' -f1 /proc/uptime").as_str());
+    let [first, second] = ["a", "b"].map(|node| seconds(&agent.run(node, node, "date +%s.%N")));
+    // /proc has real times; perceived ones began at the anchor.
+    let expected = 1e9 + (uptime(&mut agent) - 1.0) / 100.0;
+    assert!(first <= second && second - first < 0.1, "{first}, {second}");
+    assert!((expected - second).abs() < 0.2, "{second} instead of {expected}");
+}
+
+#[test]
+fn without_a_request_nothing_is_slower() {
+    let mut agent = Agent::with_nodes(User::Own, &["a"]);
+    assert!(agent.run("a", "status", "cat /proc/self/status").contains("Seccomp:\t0"));
+    assert_eq!(report(&mut agent), Value::Null);
+}
+
+#[test]
+fn a_factor_that_makes_no_sense_is_refused() {
+    let mut agent = Agent::start(User::Own);
+    for factor in [0, 1001] {
+        let request = json!({"do": "up", "fabric": fabric(&["a"]), "dilation": {"factor": factor}});
+        let (kind, message) = agent.must_not(request);
+        assert!(kind == "invalid" && message.contains(&factor.to_string()), "{kind}: {message}");
+    }
+    agent.must(json!({"do": "up", "fabric": fabric(&["a"]), "dilation": {"factor": 1}}));
+}
+
+#[test]
+fn running_processes_are_counted_and_strangers_are_named() {
+    let (mut agent, up) = dilated(User::Own, json!({"factor": 2}));
+    agent.must(agent.shell("a", "three", "sleep 60 & sleep 60 & echo there; wait"));
+    agent.wait_for_output("three", "there");
+    eventually(Duration::from_secs(10), "the shell and two sleeps are dilated", || {
+        report(&mut agent)["processes"] == 3
+    });
+    let init = up["nodes"][0]["pid"].to_string();
+    let mut stranger = command(User::Own, &["enter", &init, "--", "sleep", "60"]).spawn().unwrap();
+    eventually(Duration::from_secs(10), "a program from outside is named", || {
+        report(&mut agent)["undilated"][0]["program"]
+            .as_str()
+            .is_some_and(|path| path.contains("sleep") || path.contains("coreutils"))
+    });
+    stranger.kill().unwrap();
+    stranger.wait().unwrap();
+}
+
+#[test]
+fn a_program_that_does_not_exist_is_refused_as_ever() {
+    let (mut agent, _) = dilated(User::Own, json!({"factor": 2}));
+    let mut start = agent.shell("a", "x", "true");
+    start["argv"] = json!(["/nowhere/program"]);
+    assert!(agent.must_not(start).1.contains("does not exist"));
+    // A file that is no program is found out by the exec itself.
+    let path = agent.folder.path().join("empty");
+    std::fs::write(&path, "neither a script nor a program").unwrap();
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let mut start = agent.shell("a", "x", "true");
+    start["argv"] = json!([path]);
+    assert!(agent.must_not(start).1.contains("Exec format error"));
+    assert_eq!(agent.run("a", "after", "echo still there"), "still there\n");
+}
