@@ -1,6 +1,7 @@
 //! The processes of a node as /proc shows them: which are dilated, and what the others are.
 
 use std::fs;
+use std::io;
 
 use crate::image::Image;
 use crate::report::Undilated;
@@ -24,11 +25,16 @@ pub fn processes(factor: u64) -> (u64, Vec<String>) {
         }
         if field("Seccomp:") == "2" && Image::factor_of(id) == Some(factor) {
             dilated += 1;
-        } else if fs::metadata(format!("/proc/{id}")).is_ok() {
+        } else if has_program(id) {
             undilated.push(program_of(id));
         }
     }
     (dilated, undilated)
+}
+
+/// Whether the process still runs a program; one that is ending has given its memory back, and the image with it.
+fn has_program(process: i32) -> bool {
+    !fs::read_link(format!("/proc/{process}/exe")).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 /// Counts equal programs.
