@@ -41,3 +41,12 @@ def test_a_continued_run_knows_what_is_left_and_each_condition_has_its_own(tmp_p
 def test_fresh_budgets_are_never_told_to_the_agent(tmp_path: Path) -> None:
     budgets = Budgets.of(Resolved.unknown(), tmp_path)
     assert budgets.applied(FabricCondition(name="slow")) == FabricCondition(name="slow")
+
+
+def test_the_buckets_of_a_network_that_is_slowed_down_refill_as_slowly(tmp_path: Path) -> None:
+    kept = Resolved.unknown().model_copy(update={"trials": ResolvedTrials(budgets="kept"), "dilation": 10})
+    # Left 100 s of real time ago, which are 10 s in the network.
+    spent = Bucket(400_000_000, 20_000_000, 400_000_000, 100_000_000, (time.time() - 100) / 10)
+    (tmp_path / "budgets.json").write_text(json.dumps({"slow": {NAME: asdict(spent)}}))
+    held = Budgets.of(kept, tmp_path).applied(FabricCondition(name="slow")).held_bits
+    assert held == {NAME: pytest.approx(300_000_000, abs=1_000_000)}

@@ -239,3 +239,21 @@ def test_packets_that_nobody_timed_are_unverified_and_void_where_the_backend_los
     assert "Open vSwitch 3.1.0" in verdict.reason
     faulty = Carried.model_validate({**carried, "faults": ["its socket had no room"]})
     assert judge(measurement().model_copy(update={"carried": faulty})).fidelity == "void"
+
+
+def test_programs_in_real_time_beside_slow_ones_degrade_a_trial_and_are_named() -> None:
+    sound = {"processes": 2, "execs": 2, "undilated": [], "killed": [], "refused": []}
+    odd = {
+        **sound,
+        "undilated": [{"program": "ntpd", "count": 1}],
+        "killed": [{"program": "su", "why": "it gains privileges", "count": 2}],
+        "refused": [{"call": "io_uring_setup", "count": 4}],
+    }
+    for dilation, verdict in ((sound, "faithful"), (odd, "degraded")):
+        nodes = [{"node": "db0", "dilation": dilation}, {"node": "db1"}]
+        found = judge(Measurement.model_validate({**measurement().as_json(), "nodes": nodes}))
+        assert found.fidelity == verdict
+    assert found.reason == (
+        "time of node db0: ntpd ran in real time (1), su was killed: it gains privileges (2), "
+        "io_uring_setup was refused (4)"
+    )

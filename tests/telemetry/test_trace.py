@@ -248,3 +248,36 @@ def test_a_run_without_trials_has_no_trace(tmp_path: Path, capsys: pytest.Captur
     assert run(["report", str(folder), "--otlp", str(tmp_path / "trace.json")]) == 2
     assert "no trial was tried" in capsys.readouterr().err
     assert not (tmp_path / "trace.json").exists()
+
+
+def test_events_of_a_run_in_slow_time_are_within_the_spans_which_are_of_real_time(
+    folder: Path, tmp_path: Path
+) -> None:
+    fast, slow = (Path(shutil.copytree(folder, tmp_path / name)) for name in ("fast", "slow"))
+    for number, where in enumerate((fast, slow)):
+        for path in sorted((where / "monitors").glob("*.json")):
+            document = json.loads(path.read_text())
+            window = document["window"]
+            window["realtime_minus_monotonic_ns"] = 5
+            anchor = {"monotonic_ns": window["started_ns"], "realtime_ns": 0}
+            document["changes"] = [
+                {
+                    "at_ns": window["started_ns"] + S,
+                    "asked_ns": 0,
+                    "by": "set",
+                    "condition": "c",
+                    "places": {},
+                }
+            ]
+            if number:
+                document["time"] = {"factor": 10, "anchor": anchor}
+            path.write_text(json.dumps(document))
+    events = [
+        [event.time_unix_nano for span in read(trace_of(Results(where))) for event in span.events
+         if event.name == "condition"]
+        for where in (fast, slow)
+    ]  # fmt: skip
+    before, after = events
+    assert before
+    # A perceived second after the anchor are ten real ones.
+    assert [late - early for early, late in zip(before, after, strict=True)] == [9 * S] * len(before)

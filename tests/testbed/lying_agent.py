@@ -119,6 +119,14 @@ def nodes(*names: str) -> Callable[[Request], None]:
     return answer({"nodes": made, "wait_mode": "spin", "domains": 1})
 
 
+def slower(request: Request) -> None:
+    """Answer `up` with nodes in which time is a hundred times slower, whatever was requested."""
+    dilation = {"factor": 100, "anchor": {"monotonic_ns": 0, "realtime_ns": 0}}
+    up = honest(request)
+    assert isinstance(up, dict)
+    answer({**up, "dilation": dilation})(request)
+
+
 def answer(ok: object) -> Callable[[Request], None]:
     """Answer any request with this."""
     return lambda request: say({"id": request["id"], "ok": ok})
@@ -153,6 +161,7 @@ LIES: dict[str, tuple[str, Callable[[Request], object]]] = {
     "escapes": ("measure", refuse("\x1b[2J\x1b]0;owned\x07 gone\nDONE " + "x" * 1_000_000)),
     "no-measurement": ("read", answer({"window": {"\x1b[2J": 1}})),
     "a-node-twice": ("up", nodes("n0", "n0")),
+    "slower": ("up", slower),
     "another-node": ("up", nodes("../../etc")),
     "up-gigabyte-line": ("up", lambda _: flood()),
     "endless-file": ("get", lambda it: piece(it, 1 << 42)),

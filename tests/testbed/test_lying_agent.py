@@ -8,6 +8,7 @@ import resource
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ import pytest
 
 from crosswind.runner import runs
 from crosswind.spec import load_experiment, resolve
+from crosswind.spec.resolved import REAL_TIME
 from crosswind.stream import Event, Stream
 from crosswind.testbed import (
     Agent,
@@ -29,6 +31,7 @@ from crosswind.testbed import (
     WorkFolder,
 )
 from crosswind.testbed.agent import NOBODY
+from crosswind.testbed.fabric import grace_of
 from crosswind.testbed.files import ThereFiles
 from crosswind.testbed.machines import Machines
 from crosswind.testbed.plain import plain_fabric
@@ -145,6 +148,33 @@ def test_nodes_that_are_not_of_the_network_are_refused(lie: str, tmp_path: Path)
         RunningFabric(agent, plain_fabric(), tmp_path),
     ):
         pass
+
+
+@pytest.mark.parametrize(("lie", "factor"), [("account-of-root", 1), ("account-of-root", 4), ("slower", 4)])
+def test_an_agent_that_does_not_slow_time_down_as_requested_is_found_out(
+    lie: str, factor: int, tmp_path: Path
+) -> None:
+    with (
+        agent_that(lie) as agent,
+        pytest.raises(AgentDied, match="it did not slow time down in the nodes"),
+        RunningFabric(agent, plain_fabric().with_changes(dilation=factor), tmp_path),
+    ):
+        pass
+
+
+def test_waits_and_instants_are_perceived_ones(tmp_path: Path) -> None:
+    slow = plain_fabric().with_changes(dilation=100)
+    with agent_that("slower") as agent, RunningFabric(agent, slow, tmp_path) as fabric:
+        # The agent's anchor is 0.
+        assert time.monotonic_ns() // 100 - fabric.now_ns() < 1_000_000
+        process = fabric.start("n0", "sleeps", ["sleep"], cwd=tmp_path)
+        assert fabric.now_ns() - process.started_ns < 10_000_000
+        began_s = time.monotonic()
+        assert process.wait(0.002) is None
+        assert 0.2 <= time.monotonic() - began_s < 2
+        # A perceived grace would be 400 s.
+        assert grace_of(fabric.time, 4.0) == 60
+        assert grace_of(REAL_TIME, 4.0) == 4
 
 
 def test_a_measurement_of_another_form_is_refused(tmp_path: Path) -> None:

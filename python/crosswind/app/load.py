@@ -126,9 +126,9 @@ def await_listening(server: Process, words: str = "listening") -> None:
         words: the text that it prints.
     Raises: TestbedError: it ended, or did not print it within `READY_S`.
     """
-    deadline = time.monotonic() + READY_S
+    deadline = server.now_s() + READY_S
     while words not in server.printed() and words not in server.complained():
-        if server.ended is not None or time.monotonic() > deadline:
+        if server.ended is not None or server.now_s() > deadline:
             state = "no such output" if server.ended is None else str(server.ended)
             raise TestbedError(
                 f"{server}: not listening after {READY_S:g} s ({state}); {server.last_words()}"

@@ -52,26 +52,28 @@ class Expected:
 
 
 def expected(resolved: Resolved, trials: int, fingerprints_s: float) -> Expected:
-    """Return how long a number of trials take, with the run around them."""
+    """Return how long a number of trials take in real time, with the run around them."""
     of_trial = applications.expected(resolved.application.name, resolved.application.parameters)
-    rest_s = resolved.trials.rest_s
+    rest_s, factor = resolved.trials.rest_s, resolved.dilation or 1
     return Expected(
-        load_s=None if of_trial.load_s is None else round(of_trial.load_s * trials, 1),
+        load_s=None if of_trial.load_s is None else round(of_trial.load_s * trials * factor, 1),
         load_may_end_sooner=of_trial.load_may_end_sooner,
-        rests_s=None if rest_s is None else round(rest_s * (trials - 1), 1),
+        rests_s=None if rest_s is None else round(rest_s * (trials - 1) * factor, 1),
         set_up_s=round(RUN_S + of_trial.set_up_s * trials, 1),
         fingerprints_s=fingerprints_s,
     )
 
 
 def trial_s(resolved: Resolved) -> float | None:
-    """Return the seconds that one trial takes with its rest; None when that is unknown before the first.
+    """Return the real seconds that one trial takes with its rest; None when that is unknown before the first.
 
     A run replaces this estimate by the duration of its own trials.
     """
     of_trial = applications.expected(resolved.application.name, resolved.application.parameters)
     rest_s = resolved.trials.rest_s
-    return None if of_trial.load_s is None or rest_s is None else of_trial.load_s + of_trial.set_up_s + rest_s
+    if of_trial.load_s is None or rest_s is None:
+        return None
+    return (of_trial.load_s + rest_s) * (resolved.dilation or 1) + of_trial.set_up_s
 
 
 def planned_s(resolved: Resolved) -> float | None:

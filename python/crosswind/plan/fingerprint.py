@@ -21,6 +21,8 @@ def planned_fingerprint(resolved: Resolved) -> PlannedFingerprint:
         return _left_out(
             f"it is of the emulator's network, and backend {resolved.backend.name} carries the trials"
         )
+    if resolved.dilation is not None:
+        return _left_out("its tools measure in real time, and the trials do not")
     run_s = planned_s(resolved)
     if run_s is None:
         return _left_out("the duration of the trials is unknown before the first")

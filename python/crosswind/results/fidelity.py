@@ -1,11 +1,13 @@
 """Whether the emulation of one trial can be believed, from its own measurement.
 
 `void`: the network was not the declared one; no number of the trial may be used. `degraded`: it was, but the
-machine disturbed it noticeably; the numbers are used and marked. `faithful`: neither. `unverified`: another
-backend than the emulator carried the packets, and nobody timed and counted them; the numbers are used and
-marked. Where several machines carried the network, each of them counts, and the reason names the worst.
+machine disturbed it noticeably, or time was slowed down and not for all programs; the numbers are used and
+marked. `faithful`: neither. `unverified`: another backend than the emulator carried the packets, and nobody
+timed and counted them; the numbers are used and marked. Where several machines carried the network, each of
+them counts, and the reason names the worst.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from crosswind.results.between_machines import clock_bound_ns, most, void_reasons
@@ -62,7 +64,7 @@ def judge(measurement: Measurement) -> Verdict:
         void += _waited(measurement)
     if void:
         return Verdict("void", "; ".join(void))
-    degraded = []
+    degraded = [*_undilated(measurement)]
     if ledger.missed_share > MISSED_SHARE_MAX:
         degraded.append(_late(measurement))
     if stolen(measurement):
@@ -82,6 +84,13 @@ def _unverified(carried: Carried) -> Verdict:
     return Verdict(
         "unverified", f"{carried.version} carried the packets; nobody timed and counted each of them"
     )
+
+
+def _undilated(measurement: Measurement) -> Iterator[str]:
+    """Yield what of a node was in real time while time was slowed down."""
+    for node in measurement.nodes:
+        if node.dilation is not None and (faults := list(node.dilation.faults())):
+            yield f"time of node {node.node}: {', '.join(faults)}"
 
 
 def stolen(measurement: Measurement) -> bool:

@@ -35,7 +35,8 @@ class Bucket:
         refill_bps: bits that it gains per second.
         first_bits: content when the first trial began.
         left_bits: content when the last one ended.
-        at_s: the end of that trial, in seconds of UTC: a run that is continued tomorrow finds it full.
+        at_s: the end of that trial, in seconds of UTC: a run that is continued tomorrow finds it full. Where
+            the network is ten times slower than real time, these are a tenth of it.
     """
 
     budget_bits: int
@@ -61,10 +62,12 @@ class Budgets:
 
     Args:
         path: of the file; None where every trial has fresh budgets.
+        factor: how many times slower than real time the network is: its buckets refill as slowly.
     """
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, factor: int = 1) -> None:
         self._path = path
+        self._factor = factor
         self._buckets: _Buckets = {}
         if path is not None and path.is_file():
             with blaming(path, RESTORE):
@@ -73,16 +76,17 @@ class Budgets:
     @classmethod
     def of(cls, resolved: Resolved, folder: Path) -> Self:
         """Return the buckets of a run whose results are in `folder`."""
-        return cls(folder / "budgets.json" if resolved.trials.budgets == "kept" else None)
+        path = folder / "budgets.json" if resolved.trials.budgets == "kept" else None
+        return cls(path, resolved.dilation or 1)
 
     def rest_s(self, condition: str) -> float:
         """Return the time until each bucket of a condition holds what it held when the first trial began."""
-        return max((bucket.rest_s(time.time()) for bucket in self._of(condition).values()), default=0.0)
+        return max((bucket.rest_s(self._now_s()) for bucket in self._of(condition).values()), default=0.0)
 
     def applied(self, condition: FabricCondition) -> FabricCondition:
         """Return a condition as it has to be applied now: with the content of its buckets."""
         held = {
-            element: bucket.held_bits(time.time()) for element, bucket in self._of(condition.name).items()
+            element: bucket.held_bits(self._now_s()) for element, bucket in self._of(condition.name).items()
         }
         return condition.model_copy(update={"held_bits": held}) if held else condition
 
@@ -100,11 +104,15 @@ class Budgets:
                 with suppress(TestbedError):
                     self._record(condition, fabric.read())
 
+    def _now_s(self) -> float:
+        """Return the present in seconds of UTC, which pass as slowly as in the network."""
+        return time.time() / self._factor
+
     def _of(self, condition: str) -> dict[str, Bucket]:
         return self._buckets.get(condition, {})
 
     def _record(self, condition: str, measurement: Measurement) -> None:
-        known, now_s = self._of(condition), time.time()
+        known, now_s = self._of(condition), self._now_s()
         for element, credit in credits_of(measurement).items():
             first_bits = known[element].first_bits if element in known else credit.first_bits
             known[element] = Bucket(

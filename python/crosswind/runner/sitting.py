@@ -135,6 +135,7 @@ class Sitting:
                 baseline=resolved.conditions[0].name,
                 trials=planned,
                 ended=planned - len(self._open_trials()),
+                dilation=resolved.dilation,
             )
         )
 
@@ -350,7 +351,7 @@ class Sitting:
             raise
 
     def _rest(self, trial: Trial) -> float:
-        """Wait until a trial may begin; return how long, in seconds."""
+        """Wait until a trial may begin; return how long, in seconds of real time."""
         rest_s = self._resolved.trials.rest_s
         if rest_s is None:
             rest_s = self._budgets.rest_s(trial.condition)
@@ -358,9 +359,10 @@ class Sitting:
                 self._note(f"rest of {rest_s:.1f} s, until the budgets are refilled")
         elif not (self._tries or self._explored):
             rest_s = 0.0  # There is no rest before the first trial.
+        real_s = rest_s * (self._resolved.dilation or 1)
         with self._interruption.allowed():
-            time.sleep(rest_s)
-        return rest_s
+            time.sleep(real_s)
+        return real_s
 
     def _left_s(self, waiting: int) -> float | None:
         """Return the time that the waiting trials will take, estimated from those of this sitting."""

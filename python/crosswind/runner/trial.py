@@ -101,7 +101,7 @@ def run_trial(
             real_noise(fabric, noise_entries, trial.seed, stage.folder) as noise,
         ):
             load = application.load(stage)
-            began_s = time.monotonic()
+            began_s = fabric.now_s()
             with published(load, application.name, stream):
                 load.await_measured_phase()
                 fabric.measure()
@@ -167,6 +167,7 @@ def prepare_application(
         routes="shortest",
         # These links have no delay, so the network cannot be divided into domains.
         domains=None,
+        dilation=None,
     )
     with ThisMachine().fabric(spec, work, logs) as fabric:
         application.prepare(Stage(fabric, fabric.fresh(work, "prepare"), resolved.trials.seed, named))
@@ -175,9 +176,11 @@ def prepare_application(
 def await_end(load: Load, began_s: float, application: Application, stage: Stage) -> None:
     """Wait until the load ends with success.
 
+    Args:
+        began_s: when it was started, on the clock of the measurement.
     Raises: TestbedError: it failed, or did not end in time.
     """
-    ended = load.process.wait(began_s + load.longest_s - time.monotonic())
+    ended = load.process.wait(began_s + load.longest_s - stage.fabric.now_s())
     if ended == Ended(0, None):
         return
     if ended is None:

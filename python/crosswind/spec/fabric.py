@@ -107,6 +107,7 @@ def _fabric(resolved: AnyResolved, condition: ResolvedCondition, seed: int) -> F
         wait=topology.wait,
         condition=condition_for_agent(condition),
         overlay=resolved.overlay if isinstance(resolved, Resolved) else None,
+        dilation=resolved.dilation,
     )
 
 

@@ -13,6 +13,7 @@ from crosswind.errors import CrosswindError
 from crosswind.results.journal import JournalStep, read_steps
 from crosswind.results.reading import Results, StoredTrial
 from crosswind.results.rows import attempt_name
+from crosswind.spec.resolved import REAL_TIME
 from crosswind.telemetry.otlp import Attributes, SpanEvent, TraceSpan, line_of
 
 # What an attempt does after a step of the journal.
@@ -131,15 +132,20 @@ class _AttemptSpans:
         offset_ns = 0 if measurement is None else measurement.window.realtime_minus_monotonic_ns
         if measurement is None or offset_ns == 0:  # Older versions did not store it.
             return
+        # Spans are of real time.
+        perceived = measurement.time or REAL_TIME
         for change in measurement.changes:
             about = {
                 "crosswind.condition": change.condition,
                 "crosswind.by": change.by,
                 "crosswind.places": json.dumps(change.places),
             }
-            yield SpanEvent(change.at_ns + offset_ns, "condition", about)
+            yield SpanEvent(perceived.real_ns(change.at_ns) + offset_ns, "condition", about)
         for stall in measurement.host.stalls or []:
-            yield SpanEvent(stall.at_ns + offset_ns, "stall", {"crosswind.length_s": stall.length_ns / 1e9})
+            length_s = perceived.real_s(stall.length_ns / 1e9)
+            yield SpanEvent(
+                perceived.real_ns(stall.at_ns) + offset_ns, "stall", {"crosswind.length_s": length_s}
+            )
 
     def _error(self) -> str | None:
         trial = self._trial

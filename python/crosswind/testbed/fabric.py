@@ -4,12 +4,13 @@ import signal
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from crosswind.results import Measurement
 from crosswind.results.measurement import ClockLine
 from crosswind.spec import FabricCondition
+from crosswind.spec.resolved import REAL_TIME, PerceivedTime
 from crosswind.stream import Step
 from crosswind.testbed.agent import Agent, Ended
 from crosswind.testbed.errors import TestbedError
@@ -24,16 +25,27 @@ GRACE_S = 4.0
 PROBE_INTERVAL_S = 0.02
 # How soon the loss of another machine ends the wait for a process.
 CHECK_S = 0.25
+# A process that ignores SIGTERM gets no more real time than this, however slow its time is.
+LONGEST_GRACE_S = 60.0
+
+
+def grace_of(perceived: PerceivedTime, grace_s: float) -> float:
+    """Return the real time that a process gets for its end, in s."""
+    return min(perceived.real_s(grace_s), max(grace_s, LONGEST_GRACE_S))
 
 
 class Process:
     """A process of the application in a node.
+
+    All times are perceived ones: where time in the nodes is ten times slower, a wait of 1 s takes ten.
 
     Args:
         check: raises an error when the rest of the network is gone; called now and then while it is waited
             for, where several machines carry the network.
 
     Attributes:
+        time: how it perceives time.
+        started_ns: just before it was started, in ns of CLOCK_MONOTONIC.
         stdout, stderr: where its outputs are stored. Those of another machine come here at the end.
     """
 
@@ -47,6 +59,8 @@ class Process:
         stderr: Path,
         files: MachineFiles,
         outputs: tuple[ReadFile, ReadFile],
+        perceived: PerceivedTime,
+        started_ns: int,
         check: Callable[[], None] | None = None,
     ) -> None:
         self._agent = agent
@@ -57,6 +71,8 @@ class Process:
         self.stderr = stderr
         self._files = files
         self._outputs = outputs
+        self.time = perceived
+        self.started_ns = started_ns
         self._check = check
 
     def __str__(self) -> str:
@@ -65,29 +81,40 @@ class Process:
     @property
     def ended(self) -> Ended | None:
         """How it ended, or None while it runs."""
-        return self._agent.exit_of(self.number)
+        return self._perceived(self._agent.exit_of(self.number))
+
+    def now_s(self) -> float:
+        """Return the present as it perceives it, in s of CLOCK_MONOTONIC."""
+        return self.time.perceived_ns(time.monotonic_ns()) / 1e9
 
     def wait(self, timeout_s: float) -> Ended | None:
         """Wait for its end; return None when it still runs after `timeout_s`."""
+        real_s = self.time.real_s(timeout_s)
         if self._check is None:
-            return self._agent.wait_exit(self.number, timeout_s)
-        deadline = time.monotonic() + timeout_s
+            return self._perceived(self._agent.wait_exit(self.number, real_s))
+        deadline = time.monotonic() + real_s
         while True:
             left_s = max(0.0, deadline - time.monotonic())
             ended = self._agent.wait_exit(self.number, min(left_s, CHECK_S))
             if ended is not None or left_s <= CHECK_S:
-                return ended
+                return self._perceived(ended)
             self._check()
 
     def stop(self, grace_s: float = GRACE_S) -> Ended:
         """End its process group: SIGTERM, and SIGKILL after `grace_s`."""
+        real_s = grace_of(self.time, grace_s)
         ended = self._agent.request(
             "stop",
             Stopped,
-            {"process": self.number, "grace_ns": round(grace_s * 1e9)},
-            timeout_s=grace_s + 30,
+            {"process": self.number, "grace_ns": round(real_s * 1e9)},
+            timeout_s=real_s + 30,
         )
         return Ended(ended.code, ended.signal)
+
+    def _perceived(self, ended: Ended | None) -> Ended | None:
+        if ended is None or ended.at_ns is None:
+            return ended
+        return replace(ended, at_ns=self.time.perceived_ns(ended.at_ns))
 
     def signal(self, number: int) -> None:
         """Send a signal to its process group."""
@@ -207,6 +234,7 @@ class Fabric(ABC):
 
     Attributes:
         nodes: by name, in the order of the fabric.
+        time: how nodes, emulator and measurement perceive time; all instants are perceived ones.
         wait_mode: `spin` or `sleep`: what the emulator does between packets.
         domains: how many threads, or machines, carry the network.
         written: the files that were written while it was up; after its end.
@@ -217,6 +245,7 @@ class Fabric(ABC):
 
     def __init__(self) -> None:
         self.written = Down()
+        self.time = REAL_TIME
         self.nodes: dict[str, Node] = {}
         self.wait_mode = ""
         self.domains = 0
@@ -283,6 +312,10 @@ class Fabric(ABC):
     def now_ns(self) -> int:
         """Return the present on the clock of the measurement."""
 
+    def now_s(self) -> float:
+        """Return the present on that clock, in s."""
+        return self.now_ns() / 1e9
+
     @abstractmethod
     def clock_of(self, node: str) -> ClockLine:
         """Return the clock of a node's machine in the window, against the clock of the measurement."""
@@ -300,9 +333,9 @@ class Fabric(ABC):
         for process in processes:
             if process.ended is None:
                 process.signal(signal.SIGTERM)
-        deadline = time.monotonic() + grace_s
+        deadline = time.monotonic() + grace_of(self.time, grace_s)
         for process in processes:
-            process.wait(max(0.0, deadline - time.monotonic()))
+            process.wait(max(0.0, deadline - time.monotonic()) / self.time.factor)
         for process in processes:
             process.stop(0)
 
@@ -325,7 +358,7 @@ class Fabric(ABC):
         Raises:
             TestbedError: one of `alive` ended, or the command did not succeed within `timeout_s`.
         """
-        deadline = time.monotonic() + timeout_s
+        deadline = self.now_s() + timeout_s
         while True:
             attempt = self.start(node, name, argv, cwd=cwd, env=env)
             if attempt.wait(timeout_s) == Ended(0, None):
@@ -335,7 +368,7 @@ class Fabric(ABC):
                     raise TestbedError(
                         f"{process}: ended before it was ready ({process.ended}); {process.last_words()}"
                     )
-            if time.monotonic() > deadline:
+            if self.now_s() > deadline:
                 attempt.stop(0)
                 waited = ", ".join(str(process) for process in alive)
                 raise TestbedError(f"{waited}: not ready after {timeout_s:g} s (probe: {name} on {node})")

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from crosswind.results.measurement import CaptureState, RecordingState
 from crosswind.results.measurement.clock import ClockEstimate
+from crosswind.spec.resolved import PerceivedTime
 
 
 class Reply(BaseModel):
@@ -48,12 +49,14 @@ class Up(Reply):
 
     Attributes:
         switch: where there is no emulator.
+        dilation: None where time in the nodes is real time.
     """
 
     nodes: list[Node] = Field(default_factory=list)
     wait_mode: str = ""
     domains: int = 0
     switch: Switch | None = None
+    dilation: PerceivedTime | None = None
 
 
 class Bound(Reply):

@@ -10,7 +10,7 @@ from typing import Self
 from crosswind.results import Measurement
 from crosswind.results.measurement import SAME_CLOCK, ClockLine
 from crosswind.spec import FabricCondition, FabricSpec
-from crosswind.spec.resolved import RequestedLimits
+from crosswind.spec.resolved import REAL_TIME, RequestedLimits
 from crosswind.stream import Step
 from crosswind.testbed.agent import Agent
 from crosswind.testbed.errors import AgentDied, TestbedError
@@ -76,6 +76,8 @@ class RunningFabric(Fabric):
             request["limits"] = self._limits
         if self._spec.overlay is not None:
             request["overlay"] = self._spec.overlay
+        if self._spec.dilation is not None:
+            request["dilation"] = {"factor": self._spec.dilation}
         if self._generation is not None:
             request["generation"] = self._generation
         up = self._agent.request("up", Up, request)
@@ -88,6 +90,12 @@ class RunningFabric(Fabric):
         self.nodes = {node.name: node for node in up.nodes}
         self.wait_mode = up.wait_mode
         self.domains = up.domains
+        if self._spec.dilation != (up.dilation and up.dilation.factor):
+            raise AgentDied(
+                f"{self._agent.title}: it did not slow time down in the nodes; reinstall so that the agent "
+                "and this crosswind come from the same version"
+            )
+        self.time = up.dilation or REAL_TIME
         return up
 
     def __exit__(
@@ -141,10 +149,23 @@ class RunningFabric(Fabric):
             request["keep"] = KEEP
         if account is not None:
             request["account"] = {"uid": account[0], "gid": account[1]}
+        started_ns = self.time.perceived_ns(time.monotonic_ns())
         started = self._agent.request("start", Started, request)
         self._outputs |= {stdout, stderr}
         outputs = (printed, complained)
-        return Process(self._agent, started.process, node, name, stdout, stderr, files, outputs, self._check)
+        return Process(
+            self._agent,
+            started.process,
+            node,
+            name,
+            stdout,
+            stderr,
+            files,
+            outputs,
+            self.time,
+            started_ns,
+            self._check,
+        )
 
     def listeners(self, node: str) -> list[Listener]:
         return self._agent.request("listening", Listening, {"node": node}).sockets
@@ -164,13 +185,15 @@ class RunningFabric(Fabric):
         return self._agent.request("measure", Measuring, _at(at_ns)).started_ns
 
     def read(self) -> Measurement:
-        return self._agent.request("read", Measurement, most_bytes=MEASUREMENT_BYTES_MAX)
+        measured = self._agent.request("read", Measurement, most_bytes=MEASUREMENT_BYTES_MAX)
+        # What joins its instants, which are perceived, with those of the run's own files.
+        return measured if self._spec.dilation is None else measured.model_copy(update={"time": self.time})
 
     def watch(self, listener: Callable[[Step], None]) -> None:
         self._agent.watch(listener)
 
     def now_ns(self) -> int:
-        return time.monotonic_ns()
+        return self.time.perceived_ns(time.monotonic_ns())
 
     def clock_of(self, node: str) -> ClockLine:
         return SAME_CLOCK

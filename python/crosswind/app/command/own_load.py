@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -66,8 +65,8 @@ class OwnLoad(Load):
         self._folder = folder
         self._command = command
         self._warms_up_first = start_warm_up is not None
-        self._began_ns = time.monotonic_ns()
         self.process = (start_warm_up or start)()
+        self._began_ns = self.process.started_ns
 
     def await_measured_phase(self) -> None:
         if self._warms_up_first:
@@ -78,8 +77,8 @@ class OwnLoad(Load):
                 raise TestbedError(f"{warm_up}: still running after {longest_s:g} s; {warm_up.last_words()}")
             if ended != Ended(0, None):
                 raise TestbedError(f"{warm_up}: {ended}; {warm_up.last_words()}")
-            self._began_ns = time.monotonic_ns()
             self.process = self._start()
+            self._began_ns = self.process.started_ns
         else:
             self.process.wait(self._parameters.warm_up_ns / NS_PER_S)
             self._began_ns += self._parameters.warm_up_ns

@@ -80,11 +80,11 @@ def await_ready(server: Process, look: Look, within_s: float) -> None:
     Raises: TestbedError: it ended, or was not ready within `within_s`; has what was missing, and the end of
         its output.
     """
-    deadline = time.monotonic() + within_s
+    deadline = server.now_s() + within_s
     while (lacking := look()) is not None:
         if server.ended is not None:
             how = f"ended before it was ready ({server.ended}); a server must stay in the foreground"
-        elif time.monotonic() > deadline:
+        elif server.now_s() > deadline:
             how = f"not ready after {within_s:g} s"
         else:
             time.sleep(PROBE_INTERVAL_S)

@@ -51,17 +51,17 @@ def await_service(
 
     Raises: TestbedError: it ended, or was not ready within `within_s`.
     """
-    deadline = time.monotonic() + within_s
+    deadline = process.now_s() + within_s
     wait_s, again = _FIRST_WAIT_S, 0.0
     while (lacking := look()) is not None:
         ended = process.ended
         if ended is not None and not may_restart(policy, ended):
             raise TestbedError(_failed(process, f"ended before it was ready ({ended})", lacking))
-        if time.monotonic() > deadline:
+        if process.now_s() > deadline:
             raise TestbedError(_failed(process, f"not ready after {within_s:g} s", lacking))
         if ended is not None:
-            again = again or time.monotonic() + wait_s
-            if time.monotonic() >= again:
+            again = again or process.now_s() + wait_s
+            if process.now_s() >= again:
                 process = start()
                 wait_s, again = min(2 * wait_s, _LONGEST_WAIT_S), 0.0
         time.sleep(PROBE_INTERVAL_S)

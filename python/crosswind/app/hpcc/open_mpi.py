@@ -97,7 +97,8 @@ class MpiRun:
         Raises: TestbedError: a daemon could not be started.
         """
         # One deadline for all: otherwise many hanging daemons would take minutes.
-        deadline = time.monotonic() + _END_S
+        fabric = self._stage.fabric
+        deadline = time.monotonic() + fabric.time.real_s(_END_S)
         for daemon in self._daemons:
             daemon.end(max(0.0, deadline - time.monotonic()))
 
@@ -131,15 +132,15 @@ class _Daemon:
 
     def begin(self) -> None:
         """Return when `mpirun` may request it."""
-        deadline = time.monotonic() + _READY_S
+        deadline = self._request.now_s() + _READY_S
         while not self._request.printed().startswith(_READY):
-            if self._request.ended is not None or time.monotonic() > deadline:
+            if self._request.ended is not None or self._request.now_s() > deadline:
                 raise TestbedError(f"{self._request}: not ready; {self._request.last_words()}")
             time.sleep(PROBE_INTERVAL_S)
         self._thread.start()
 
     def end(self, within_s: float) -> None:
-        """Stop it, if it has not ended within this time."""
+        """Stop it, if it has not ended within this time, which is real."""
         self._thread.join(within_s)
         self._ended.set()
         self._thread.join()

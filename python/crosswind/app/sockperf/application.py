@@ -1,7 +1,6 @@
 """sockperf between two nodes: parameters, command line, operations."""
 
 import math
-import time
 from pathlib import Path
 from typing import Literal
 
@@ -114,8 +113,8 @@ class _SockperfLoad(ToolLoad):
         self._began_ns = began_ns
 
     def await_measured_phase(self) -> None:
-        deadline = time.monotonic() + CALIBRATION_S
-        while "Starting test" not in self._printed() and time.monotonic() < deadline:
+        deadline = self.process.now_s() + CALIBRATION_S
+        while "Starting test" not in self._printed() and self.process.now_s() < deadline:
             if self.process.wait(0.01) is not None:
                 return
         self.process.wait(max(0.0, self._warm_up_s - WINDOW_LEAD_S))

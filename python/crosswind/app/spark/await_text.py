@@ -19,14 +19,14 @@ def await_text(
         alive: other processes that must not end meanwhile.
     Raises: TestbedError: a process ended, or the text did not appear within `timeout_s`.
     """
-    deadline = time.monotonic() + timeout_s
+    deadline = process.now_s() + timeout_s
     while text not in output():
         for needed in (*alive, process):
             if needed.ended is not None:
                 raise TestbedError(
                     f"{needed}: ended before {process} was ready ({needed.ended}); {needed.last_words()}"
                 )
-        if time.monotonic() > deadline:
+        if process.now_s() > deadline:
             raise TestbedError(
                 f'{process}: no "{text}" within {timeout_s:g} s; {process.last_words()}; '
                 "is this machine overloaded?"

@@ -2,7 +2,6 @@
 
 import gzip
 import shutil
-import time
 from pathlib import Path
 
 from crosswind.app.base import Load, LoadOutcome, Stage
@@ -70,11 +69,11 @@ class Driver(Load):
         self.process.update_files()
 
     def await_measured_phase(self) -> None:
-        deadline = time.monotonic() + BEGIN_S
+        deadline = self.process.now_s() + BEGIN_S
         while "measured phase\n" not in self.process.printed():
             if self.process.wait(0.005) is not None:
                 return
-            if time.monotonic() > deadline:
+            if self.process.now_s() > deadline:
                 raise TestbedError(
                     f"{self.process}: did not begin within {BEGIN_S:g} s of the signal to begin"
                 )

@@ -1,6 +1,5 @@
 """Traffic among all nodes: a `crosswind-load traffic-serve` on each, and one `traffic` that controls them."""
 
-import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -130,8 +129,8 @@ class _TrafficLoad(Load):
         self._fabric = fabric
 
     def await_measured_phase(self) -> None:
-        deadline_s = time.monotonic() + BEGIN_S
-        while (begins_ns := self._begins_ns()) is None and time.monotonic() < deadline_s:
+        deadline_s = self.process.now_s() + BEGIN_S
+        while (begins_ns := self._begins_ns()) is None and self.process.now_s() < deadline_s:
             if self.process.wait(0.01) is not None:
                 return
         if begins_ns is not None:

@@ -128,9 +128,9 @@ class Training(Application):
         self._workers: list[Process] = []
         for rank, node in enumerate(nodes):
             self._workers.append(self._worker(stage, node, rank, nodes))
-        deadline = time.monotonic() + READY_S
+        deadline = stage.fabric.now_s() + READY_S
         for worker in self._workers:
-            if not await_word(worker, "ready", deadline - time.monotonic()):
+            if not await_word(worker, "ready", deadline - worker.now_s()):
                 failed, ended = self._first_failure() or (worker, worker.ended)
                 raise TestbedError(f"{failed}: ended before it was ready ({ended}); {failed.last_words()}")
 
@@ -189,11 +189,11 @@ def await_word(worker: Process, word: str, timeout_s: float) -> bool:
 
     Raises: TestbedError: it neither printed the word nor ended within `timeout_s`.
     """
-    deadline = time.monotonic() + timeout_s
+    deadline = worker.now_s() + timeout_s
     while word not in worker.printed().split():
         if worker.ended is not None:
             return False
-        if time.monotonic() > deadline:
+        if worker.now_s() > deadline:
             raise TestbedError(f'{worker}: not "{word}" after {timeout_s:g} s; {worker.last_words()}')
         time.sleep(LOOK_S)
     return True

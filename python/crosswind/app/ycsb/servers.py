@@ -58,7 +58,7 @@ def await_answer(
 
     Raises: TestbedError: one of `alive` ended, or nothing was accepted within `timeout_s`.
     """
-    deadline, before = time.monotonic() + timeout_s, 0  # Characters of its output.
+    deadline, before = stage.fabric.now_s() + timeout_s, 0  # Characters of its output.
     while True:
         process = stage.fabric.start(node, name, command, cwd=stage.folder, env=env)
         ended = process.wait(timeout_s)
@@ -71,7 +71,7 @@ def await_answer(
                 raise TestbedError(
                     f"{server}: ended before it was ready ({server.ended}); {server.last_words()}"
                 )
-        if time.monotonic() > deadline:
+        if stage.fabric.now_s() > deadline:
             process.stop(0)
             waited = ", ".join(str(server) for server in alive)
             raise TestbedError(

@@ -15,6 +15,7 @@ from crosswind.results.measurement.tables import DropRow, HeldRow, RecordedRows,
 from crosswind.results.measurement.written import CaptureState, RecordingState
 from crosswind.results.part import StoredPart
 from crosswind.spec.resolved.part import left_out_if_empty
+from crosswind.spec.resolved.perceived_time import PerceivedTime
 
 # Changes by hand that follow each other within this time are one move, of a slider that is dragged.
 DRAG_NS = 1_000_000_000
@@ -65,6 +66,8 @@ class Measurement(StoredPart):
         domains: how many threads carried the network.
         changes: the last change before the window, and those within it.
         recording, capture: None where there is none.
+        time: how the application perceives time, where it is slowed down; all instants and lengths here are
+            perceived ones, and those of the machine are shorter by the factor.
         carried: by what, where it was not the emulator; `ledger`, `conservation` and `host` then say nothing.
         machine: of an agent that carries a part of the network.
         machines: that carried the network together; the first one's clock counts. Empty where one did.
@@ -90,6 +93,7 @@ class Measurement(StoredPart):
     retransmissions: RecordedRows[RetransmissionRow] = RecordedRows[RetransmissionRow]()
     held_acknowledgements: RecordedRows[HeldRow] = RecordedRows[HeldRow]()
     machine: MachinePart | None = None
+    time: PerceivedTime | None = left_out_if_empty(None)
     carried: Carried | None = left_out_if_empty(None)
     machines: list[MeasuredMachine] = left_out_if_empty([])
     load: StoredLoad = StoredLoad()

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
+from pydantic import Field
+
 from crosswind.results.part import StoredPart
+from crosswind.spec.resolved.part import left_out_if_empty
 
 # `checks`: the kernel does not enforce the limit here, and the runner compares.
 KeptBy = Literal["cgroup-v1", "cgroup-v2", "checks"]
@@ -26,6 +30,41 @@ class CpusLimit(StoredPart):
     throttled_ns: int | None = None
 
 
+class CountedProgram(StoredPart):
+    """A program, how many of its processes there were, and why what happened to them did."""
+
+    program: str
+    count: int
+    why: str = ""
+
+
+class CountedCall(StoredPart):
+    """A system call that was refused, and how often."""
+
+    call: str
+    count: int
+
+
+class NodeClocks(StoredPart):
+    """How the clocks of a node's programs were slowed down (docs/reference/contracts.md, section 3).
+
+    Attributes:
+        undilated: programs that ran in real time.
+        killed: programs that were killed because they would have.
+        refused: calls that cannot be slowed down.
+    """
+
+    undilated: list[CountedProgram] = Field(default_factory=list)
+    killed: list[CountedProgram] = Field(default_factory=list)
+    refused: list[CountedCall] = Field(default_factory=list)
+
+    def faults(self) -> Iterator[str]:
+        """Yield what was not slowed down, in words."""
+        yield from (f"{each.program} ran in real time ({each.count})" for each in self.undilated)
+        yield from (f"{each.program} was killed: {each.why} ({each.count})" for each in self.killed)
+        yield from (f"{each.call} was refused ({each.count})" for each in self.refused)
+
+
 class NodeUsage(StoredPart):
     """What the processes of a node used.
 
@@ -33,6 +72,7 @@ class NodeUsage(StoredPart):
         memory_peak_bytes: most memory seen since the fabric came up; None where the node is gone.
         cpu_time_ns: in the window; None where the node is gone.
         memory_limit, cpus_limit: None without a limit.
+        dilation: None where its programs have real clocks.
     """
 
     node: str
@@ -40,3 +80,4 @@ class NodeUsage(StoredPart):
     cpu_time_ns: int | None = None
     memory_limit: MemoryLimit | None = None
     cpus_limit: CpusLimit | None = None
+    dilation: NodeClocks | None = left_out_if_empty(None)

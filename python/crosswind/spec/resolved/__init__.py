@@ -34,6 +34,13 @@ from crosswind.spec.resolved.part import (
     number,
     restricted_to,
 )
+from crosswind.spec.resolved.perceived_time import (
+    FACTOR_MAX,
+    REAL_TIME,
+    Anchor,
+    PerceivedTime,
+    slower_text,
+)
 from crosswind.spec.resolved.testbed import ResolvedMachine, ResolvedProvider, ResolvedTestbed
 from crosswind.spec.resolved.topology import (
     Form,
@@ -56,7 +63,10 @@ from crosswind.spec.resolved.trials import (
 )
 
 __all__ = [
+    "FACTOR_MAX",
+    "REAL_TIME",
     "SCHEMA",
+    "Anchor",
     "AnyResolved",
     "ConstantRate",
     "FabricCondition",
@@ -68,6 +78,7 @@ __all__ = [
     "NormalRates",
     "OnOffTimes",
     "Parameters",
+    "PerceivedTime",
     "Places",
     "PublishedFigure",
     "ReplayedPackets",
@@ -106,4 +117,5 @@ __all__ = [
     "WrittenRoutes",
     "number",
     "restricted_to",
+    "slower_text",
 ]

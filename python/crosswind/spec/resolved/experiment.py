@@ -79,9 +79,11 @@ class ResolvedSetup(ResolvedPart):
 
     Attributes:
         scale: every rate, buffer, burst and budget was multiplied by it.
+        dilation: how many times slower time passes in the nodes; None where nothing slows it.
     """
 
     scale: float
+    dilation: int | None = left_out_if_empty(None)
     topology: ResolvedTopology
     tcp: ResolvedTcp
     trials: ResolvedTrials
@@ -100,6 +102,8 @@ class Resolved(ResolvedPart):
         testbed: None where it runs on the machine of the command line.
         backend: None where the emulator carries the packets.
         overlay: a network on top of it; None where there is none.
+        dilation: how many times slower time passes in the nodes; None where nothing slows it. All that
+            follows is perceived.
         design: None where all conditions are run.
         conditions: with a design, the candidates.
         warnings: for readers of the results.
@@ -117,6 +121,7 @@ class Resolved(ResolvedPart):
     testbed: ResolvedTestbed | None = left_out_if_empty(None)
     backend: ResolvedBackend | None = left_out_if_empty(None)
     overlay: Literal["vxlan"] | None = left_out_if_empty(None)
+    dilation: int | None = left_out_if_empty(None)
     application: ResolvedApplication
     trials: ResolvedTrials = ResolvedTrials()
     factors: dict[str, ResolvedFactor] = left_out_if_empty({})

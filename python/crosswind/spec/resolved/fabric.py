@@ -42,6 +42,7 @@ class FabricSpec(ResolvedPart):
         wait: `spin` or `sleep`: how the emulator waits between packets.
         domains: their number, or the names in each, where there are several.
         overlay: a network on top of it, which is no part of the fabric and sent beside it.
+        dilation: how many times slower time passes in the nodes; sent beside it, too.
     """
 
     seed: int
@@ -57,6 +58,7 @@ class FabricSpec(ResolvedPart):
     condition: FabricCondition
     domains: int | list[list[str]] | None = left_out_if_empty(None)
     overlay: Literal["vxlan"] | None = Field(None, exclude=True)
+    dilation: int | None = Field(None, exclude=True)
 
     def beside(self, source: ResolvedInterference) -> FabricSpec:
         """Return the same fabric with this interference alone."""

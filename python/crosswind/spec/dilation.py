@@ -1,0 +1,101 @@
+"""Slow time down in the nodes, and what does not go together with it.
+
+Files state what the application perceives, and so do all results. The emulator's clock runs as slowly as
+those of the nodes (`crates/emulator/src/pace.rs`), so no parameter of a network is converted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from crosswind.errors import CrosswindError
+from crosswind.spec.node_limits import CPUS_MIN
+from crosswind.spec.quantities import QuantityError, shown
+from crosswind.spec.resolved import FACTOR_MAX, Resolved
+
+
+def read_factor(raw: object) -> int:
+    """Return a factor from a file or the command line.
+
+    Raises: QuantityError: it is no whole number from 1 to FACTOR_MAX.
+    """
+    number = int(raw) if isinstance(raw, str) and raw.isascii() and raw.isdigit() else raw
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise QuantityError(f"{shown(raw)} is not a whole number; write how many times slower, such as 10")
+    if number < 1:
+        raise QuantityError(f"{number} would make time faster than real; write 1 or more")
+    if number > FACTOR_MAX:
+        raise QuantityError(f"{number} is more than {FACTOR_MAX}; write at most that")
+    return number
+
+
+def slowed(resolved: Resolved, factor: int | None) -> Resolved:
+    """Return an experiment with another factor, or as it is where there is none.
+
+    Raises: CrosswindError: it cannot be slowed down by that.
+    """
+    if factor is None:
+        return resolved
+    network = Slowed(
+        limits_ppm={name: limits.get("cpus_ppm") for name, limits in resolved.topology.limits.items()},
+        is_elsewhere=resolved.testbed is not None,
+        backend=None if resolved.backend is None else resolved.backend.name,
+        real_traffic=[condition.name for condition in resolved.conditions if condition.is_real],
+    )
+    return resolved.model_copy(update={"dilation": network.checked(factor)})
+
+
+@dataclass(frozen=True)
+class Slowed:
+    """What decides whether a network can be slowed down.
+
+    Attributes:
+        limits_ppm: of the CPUs of nodes, in millionths of one; None without a limit.
+        is_elsewhere: whether other machines carry it.
+        backend: that carries it; None: the emulator.
+        real_traffic: conditions with interference that processes make.
+    """
+
+    limits_ppm: Mapping[str, int | None]
+    is_elsewhere: bool = False
+    backend: str | None = None
+    real_traffic: Sequence[str] = ()
+
+    def checked(self, factor: int) -> int:
+        """Return a factor that does not come from a file.
+
+        Raises: CrosswindError: it is none, or the network cannot be slowed down by it.
+        """
+        try:
+            factor = read_factor(factor)
+        except QuantityError as error:
+            raise CrosswindError(f"dilation: {error}") from None
+        for hindrance in self.hindrances(factor):
+            raise CrosswindError(f"dilation {factor}: {hindrance}")
+        return factor
+
+    def hindrances(self, factor: int) -> Iterator[str]:
+        """Yield why it cannot be slowed down by this factor, each with what to do."""
+        if self.is_elsewhere:
+            yield (
+                "a testbed is declared, and other machines, and the network between them, are in real time; "
+                "remove `testbed`, or the dilation"
+            )
+        if self.backend is not None:
+            yield (
+                f"backend {self.backend} carries packets in real time; write `backend: crosswind`, or remove "
+                "the dilation"
+            )
+        for name in self.real_traffic:
+            yield (
+                f"condition {name} has traffic of `by: iperf3`, which is in real time; write `by: ghost`, or "
+                "remove the dilation"
+            )
+        for name, ppm in self.limits_ppm.items():
+            least = CPUS_MIN * factor
+            if ppm is not None and ppm < least * 1_000_000:
+                yield (
+                    f"node {name} has {ppm / 1e6:g} CPUs, which are {ppm / 1e6 / factor:.2g} real ones, and "
+                    f"the kernel enforces {CPUS_MIN:g} or more; allow {least:g} CPUs, or a smaller dilation"
+                )

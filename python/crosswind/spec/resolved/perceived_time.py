@@ -1,0 +1,55 @@
+"""Time as it is perceived in nodes that are slowed down: a straight line over real time."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from crosswind.spec.resolved.part import ResolvedPart
+
+FACTOR_MAX = 1000
+
+
+class Anchor(ResolvedPart):
+    """Both clocks at the instant at which perceived and real time agree."""
+
+    monotonic_ns: int
+    realtime_ns: int
+
+
+class PerceivedTime(ResolvedPart):
+    """The line between real and perceived time.
+
+    Attributes:
+        factor: how many times slower time passes in the nodes; 1 is the null run, which changes nothing.
+        anchor: where the line begins.
+    """
+
+    factor: int = Field(ge=1, le=FACTOR_MAX)
+    anchor: Anchor
+
+    def perceived_ns(self, real_ns: int) -> int:
+        """Return a CLOCK_MONOTONIC instant as nodes perceive it, rounded down."""
+        anchor_ns = self.anchor.monotonic_ns
+        return anchor_ns + (real_ns - anchor_ns) // self.factor
+
+    def real_ns(self, perceived_ns: int) -> int:
+        """Return the first real instant that is perceived as this one."""
+        anchor_ns = self.anchor.monotonic_ns
+        return anchor_ns + (perceived_ns - anchor_ns) * self.factor
+
+    def real_s(self, perceived_s: float) -> float:
+        """Return the real length of a perceived time."""
+        return perceived_s * self.factor
+
+
+# Where nothing is slowed down.
+REAL_TIME = PerceivedTime(factor=1, anchor=Anchor(monotonic_ns=0, realtime_ns=0))
+
+
+def slower_text(factor: int | None) -> str:
+    """Return what every page shows of a network in which time is slowed down; empty for one in real time."""
+    if factor is None:
+        return ""
+    if factor == 1:
+        return "time: as fast as real time; what slows it is installed, and changes nothing"
+    return f"time: {factor} times slower; perceived time is shown"
