@@ -8,6 +8,7 @@ import pytest
 
 from crosswind.doctor import CalibratedMachine, Calibration, check_against
 from crosswind.doctor.calibration import DelayCheck, RateCheck
+from crosswind.doctor.slower import slower
 from crosswind.spec import Resolved
 from crosswind.spec.buffer import BufferSize
 from crosswind.spec.network import Network, star_links
@@ -221,3 +222,41 @@ def test_rings_of_many_nodes_share_a_bounded_memory() -> None:
     asked["topology"]["nodes"] = {f"n{number}": "h0" for number in range(100)}
     enough = MACHINE.model_copy(update={"memory_bytes": 1 << 30, "cores": 128})
     assert warnings(asked, calibration(machine=enough), here=enough) == []
+
+
+def test_time_that_is_slowed_down_makes_the_machine_as_much_faster() -> None:
+    asked = experiment() | {"topology": star(rate_bps=20_000_000_000, delay_ns=5_000)}
+    assert len(warnings(asked)) == 2
+    slow = warnings(asked | {"dilation": 2})
+    assert "20 Gbit/s is more than the 10 Gbit/s that this machine can carry at a dilation of 2" in slow[0]
+    assert warnings(asked | {"dilation": 4}) == []
+
+
+def test_a_plan_proposes_how_slow_time_must_be_for_what_is_declared() -> None:
+    asked = experiment() | {"topology": star(rate_bps=10_000_000_000)}
+    found = slower(Resolved.model_validate(asked), calibration(), MACHINE)
+    assert found is not None
+    # Both nodes may send at once: 20 Gbit/s, and the machine carries 5.
+    assert found.factor == 4
+    assert found.text == (
+        "declared 2 x 10 Gbit/s, and this machine carries 5 Gbit/s; write `time: {dilation: 4}` or more"
+    )
+    assert slower(Resolved.model_validate(asked | {"dilation": 4}), calibration(), MACHINE) is None
+    assert slower(Resolved.model_validate(experiment()), calibration(), MACHINE) is None
+
+
+def test_a_plan_proposes_a_dilation_for_more_nodes_than_cores() -> None:
+    asked, small = experiment(), MACHINE.model_copy(update={"cores": 2})
+    asked["topology"]["nodes"] = {f"n{number}": "h0" for number in range(9)}
+    found = slower(Resolved.model_validate(asked), calibration(), small)
+    assert found is not None
+    assert (found.factor, found.why) == (9, ("9 nodes with 9 CPUs, and 1 core beside the emulator",))
+    asked["topology"]["limits"] = {f"n{number}": {"cpus_ppm": 200_000} for number in range(9)}
+    assert slower(Resolved.model_validate(asked), calibration(), small) is None
+
+
+def test_what_no_dilation_can_carry_is_scaled_down() -> None:
+    asked = experiment() | {"topology": star(rate_bps=4_000_000_000_000)}
+    found = slower(Resolved.model_validate(asked), calibration(), MACHINE)
+    assert found is not None
+    assert found.text.endswith("no dilation is enough, so lower the rates (`scale`)")

@@ -165,3 +165,16 @@ def test_a_load_that_operations_may_end_has_only_an_upper_bound() -> None:
     parts = bounded.expected
     assert parts.rests_s is not None
     assert parts.least_s == parts.rests_s + parts.set_up_s + parts.fingerprints_s
+
+
+def test_time_that_is_slowed_down_makes_loads_and_rests_as_much_longer() -> None:
+    resolved = resolve(load_experiment(catalog.experiment_file("rpc-quick")))
+    fast = outline(resolved)
+    slow = outline(resolved.model_copy(update={"dilation": 10}))
+    assert fast.expected.load_s is not None
+    assert fast.expected.rests_s is not None
+    assert slow.expected.load_s == 10 * fast.expected.load_s
+    assert slow.expected.rests_s == 10 * fast.expected.rests_s
+    assert slow.expected.set_up_s == fast.expected.set_up_s
+    assert slow.expected.fingerprints_s == 0
+    assert "time: 10 times slower; perceived time is shown" in describe(slow)

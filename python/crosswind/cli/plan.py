@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from crosswind.cli._dilation import dilation_option
 from crosswind.cli._output import print_json
 from crosswind.cli._testbed import testbed_option
 from crosswind.errors import Exit
@@ -33,16 +34,24 @@ from crosswind.errors import Exit
     help="Conditions to choose with --simulated.",
 )
 @testbed_option
+@dilation_option
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 def command(
-    file: str, pilot: Path | None, simulated: Path | None, at_most: int, testbed: Path | None, as_json: bool
+    file: str,
+    pilot: Path | None,
+    simulated: Path | None,
+    at_most: int,
+    testbed: Path | None,
+    dilation: int | None,
+    as_json: bool,
 ) -> Exit:
     """Show an experiment's trials, their order, the time they take, and the steps of a run.
 
     FILE is an experiment file or the name of a catalogue experiment. Nothing is changed. The time is a range,
     from a quiet machine to a busy one; its parts are named, and what is not counted. The plan ends with
     warnings: what is missing on this machine (programs, packages, images), whether it is too small, and what
-    it cannot emulate exactly, by the calibration of `crosswind doctor`. With other machines it shows which
+    it cannot emulate exactly, by the calibration of `crosswind doctor`, and the dilation at which it could,
+    with the time that the run then takes. With other machines it shows which
     part of the network is on which, and which links are between two. Exit status 3: a link is too short for
     that.
 
@@ -60,16 +69,17 @@ def command(
     from crosswind.analysis.pilot import predict
     from crosswind.analysis.pilot_text import describe_prediction
     from crosswind.app.find import application_of
-    from crosswind.doctor import auto_domains_here, check_here
+    from crosswind.doctor import auto_domains_here, check_here, slower_here
     from crosswind.plan import outline
-    from crosswind.plan.text import describe
+    from crosswind.plan.text import between, describe
     from crosswind.runner.backend import lack_of_backend
     from crosswind.runner.preflight import missing_for
     from crosswind.runner.room import lack_of_room
     from crosswind.spec import find_experiment, load_experiment, resolve
+    from crosswind.spec.dilation import slowed
     from crosswind.spec.testbed_file import on_testbed
 
-    resolved = on_testbed(resolve(load_experiment(find_experiment(file))), testbed)
+    resolved = slowed(on_testbed(resolve(load_experiment(find_experiment(file))), testbed), dilation)
     application = application_of(resolved)
     missing = missing_for(application)
     # Where programs or images are missing, data made from them cannot be looked for.
@@ -80,6 +90,9 @@ def command(
     # Other machines are checked by `crosswind doctor --testbed`.
     of_carrier = check_here(resolved) if resolved.backend is None else lack_of_backend(resolved)
     machine = [] if planned.placement is not None else [*too_little, *of_carrier]
+    proposed = slower_here(resolved)
+    slow_enough = resolved if proposed is None else resolved.model_copy(update={"dilation": proposed.factor})
+    takes = outline(slow_enough, auto_domains_here(resolved), is_prepared=is_prepared).expected
     if as_json:
         pilot_says = {} if predicted is None else {"pilot": predicted.as_json()}
         print_json(
@@ -88,6 +101,9 @@ def command(
                 **pilot_says,
                 "missing": [{"what": item.what, "remedy": item.remedy} for item in missing],
                 "machine": machine,
+                "slower": None
+                if proposed is None
+                else {"dilation": proposed.factor, "why": proposed.why, "expected": takes.as_dict()},
             }
         )
     else:
@@ -105,6 +121,9 @@ def command(
                 carried = f"backend {resolved.backend.name} can carry all of this"
             for remark in machine or [carried]:
                 click.echo(f"  - {remark}")
+            if proposed is not None:
+                time = between(takes.least_s, takes.most_s)
+                click.echo(f"  - {proposed.text}; the run then takes {time}")
     return Exit.PREFLIGHT if planned.placement is not None and planned.placement.problems else Exit.DONE
 
 

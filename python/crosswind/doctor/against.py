@@ -106,7 +106,7 @@ def _ghosts(resolved: Resolved) -> Iterator[str]:
             2 * _packets_per_s(entry)  # They flow in both directions.
             for entry in condition.interference
             if not entry.is_real
-        )
+        ) / (resolved.dilation or 1)
         if packets_per_s > GHOST_PACKETS_PER_S_MAX:
             yield (
                 f"{condition.name}: its ghosts send {count_text(packets_per_s)} packets/s, and the engine "
@@ -138,23 +138,29 @@ def _mean_bps(rate: ConstantRate | NormalRate | None) -> int:
 
 def _rates(resolved: Resolved, calibration: Calibration) -> Iterator[str]:
     """Warn of rates above the goodput of the machine: such a limit is never reached."""
-    measured_bps = calibration.honours.goodput_bps_max
+    measured_bps = calibration.honours.goodput_bps_max * (resolved.dilation or 1)
     for what, rate_bps in _once(_all_rates(resolved)):
         if rate_bps > measured_bps:
             yield (
                 f"{what}: {rate_text(rate_bps)} is more than the {rate_text(measured_bps)} that this machine "
-                f"can carry, which will be the limit instead; `scale` lowers all rates by one factor"
+                f"can carry{_so_slow(resolved)}, which will be the limit instead; `scale` lowers all rates "
+                "by one factor, and `time` slows everything down"
             )
 
 
+def _so_slow(resolved: Resolved) -> str:
+    return "" if resolved.dilation is None else f" at a dilation of {resolved.dilation}"
+
+
 def _delays(resolved: Resolved, calibration: Calibration) -> Iterator[str]:
-    least_ns = calibration.honours.delay_ns_min
+    least_ns, factor = calibration.honours.delay_ns_min, resolved.dilation or 1
     if least_ns is None:
         return
+    least_ns, floor_ns = least_ns // factor, calibration.floor_ns_p50 // factor
     for what, delay_ns in _once(_all_delays(resolved)):
-        if 0 < delay_ns < calibration.floor_ns_p50:
+        if 0 < delay_ns < floor_ns:
             yield (
-                f"{what}: {time_text(delay_ns)} is below the {time_text(calibration.floor_ns_p50)} that a "
+                f"{what}: {time_text(delay_ns)} is below the {time_text(floor_ns)} that a "
                 "packet takes on this machine without any delay: it will have almost no effect"
             )
         elif 0 < delay_ns < least_ns:

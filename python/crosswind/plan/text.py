@@ -8,6 +8,7 @@ from itertools import groupby
 from crosswind.plan.expected import BUSY_TIMES, Expected
 from crosswind.plan.outline import Outline
 from crosswind.plan.placement_text import placement_lines
+from crosswind.spec.resolved import slower_text
 from crosswind.topology import domains_text
 
 
@@ -16,6 +17,7 @@ def describe(outline: Outline) -> str:
     lines = [f"{outline.name}: {outline.summary}" if outline.summary else outline.name, ""]
     lines += [*_count(outline), f"network: {outline.network}"]
     lines += [] if outline.domains is None else [f"domains: {domains_text(outline.domains)}"]
+    lines += [] if outline.dilation is None else [slower_text(outline.dilation)]
     lines.append("")
     if outline.placement is not None:
         lines += [*placement_lines(outline.placement), ""]
