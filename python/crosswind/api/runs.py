@@ -16,6 +16,7 @@ from crosswind.plan import selected
 from crosswind.report import write_report, write_report_so_far
 from crosswind.report.terminal import shown
 from crosswind.runner import run as carry_out
+from crosswind.spec.dilation import slowed
 from crosswind.spec.named_experiment import named_experiment
 from crosswind.stream import Event, Note, Stream
 
@@ -42,6 +43,7 @@ def run(
     *,
     only: Sequence[str] = (),
     once: bool = False,
+    dilation: int | None = None,
     keep_going: bool = False,
     load_at_most: float | None = None,
     memory_at_most: str | None = None,
@@ -57,6 +59,7 @@ def run(
         folder: of all results; the run gets a folder of its own in it.
         only: names of conditions to run; all of them when empty.
         once: run one trial of each condition.
+        dilation: how many times slower time passes in the nodes; as the experiment says when absent.
         keep_going: go on though all trials of the first block failed for the same reason.
         load_at_most: refuse to begin above this load average of a minute, per core.
         memory_at_most: refuse above this share of memory in use, such as `80%`.
@@ -69,7 +72,7 @@ def run(
     """
     bounds = Bounds.read(load_at_most, memory_at_most, traffic_at_most)
     named = named_experiment(experiment)
-    resolved = selected(named.resolved, tuple(only), once)
+    resolved = selected(slowed(named.resolved, dilation), tuple(only), once)
     stream = Stream[Event]()
     with nullcontext() if quiet else shown(stream):
         outcome = carry_out(

@@ -287,6 +287,11 @@ def _fabric(
     from crosswind.spec.network import Network as Graph
 
     setup = load_setup(find_experiment(file))
+    if setup.dilation is not None:
+        raise CrosswindError(
+            f"{file}: time: a fingerprint is measured in real time; remove `time`, which changes nothing of "
+            "the network"
+        )
     meant = carried_out(setup.condition(condition or next(iter(setup.conditions))))
     resolved = setup.resolved(SEED).under(meant)
     spec = fabric_of(resolved, meant.name, auto_domains=auto_domains_here(resolved))

@@ -9,6 +9,7 @@ import click
 
 from crosswind.cli._bounds import bounded
 from crosswind.cli._console import console_option, in_browser_if
+from crosswind.cli._dilation import dilation_option
 from crosswind.cli._keep_going import keep_going_option
 from crosswind.cli._machine import require_writable
 from crosswind.cli._metrics import metrics_option, metrics_served
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 )
 @click.option("--once", is_flag=True, help="Run one trial per condition, as a smoke test.")
 @testbed_option
+@dilation_option
 @keep_going_option
 @click.option("--keep", is_flag=True, help="Let the files of the last trial stay, on every machine.")
 @console_option
@@ -48,6 +50,7 @@ def command(
     only: tuple[str, ...],
     once: bool,
     testbed: Path | None,
+    dilation: int | None,
     keep_going: bool,
     keep: bool,
     in_browser: bool,
@@ -69,13 +72,14 @@ def command(
     from crosswind.report.terminal import shown
     from crosswind.runner import run
     from crosswind.spec import find_experiment
+    from crosswind.spec.dilation import slowed
     from crosswind.spec.named_experiment import named_experiment
     from crosswind.spec.testbed_file import on_testbed
     from crosswind.stream import Event, Stream
 
     require_writable(results, "name a folder that you may write with --results")
     named = named_experiment(file)
-    resolved = selected(on_testbed(named.resolved, testbed), only, once)
+    resolved = selected(slowed(on_testbed(named.resolved, testbed), dilation), only, once)
     stream = Stream[Event]()
     page = in_browser_if(in_browser, find_experiment(file), resolved, stream)
     with shown(stream), metrics_served(resolved.topology, stream, metrics), page as steering:
