@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -115,3 +116,12 @@ def test_a_folder_without_its_experiment_has_no_network(folder: Path, tmp_path: 
         (tmp_path / part).write_bytes((folder / part).read_bytes())
     with pytest.raises(CrosswindError, match=r"resolved\.json"):
         Replay(Results(tmp_path))
+
+
+def test_the_title_of_a_network_says_how_slow_time_was(folder: Path, tmp_path: Path) -> None:
+    slow = Path(shutil.copytree(folder, tmp_path / "slow"))
+    document = json.loads((slow / "resolved.json").read_text())
+    (slow / "resolved.json").write_text(json.dumps(document | {"dilation": 4}))
+    with Replay(Results(slow)) as replay:
+        title = ask(replay, "/api/page")[1]["network"]["title"]
+    assert title.endswith("; time: 4 times slower; perceived time is shown")

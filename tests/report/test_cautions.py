@@ -1,17 +1,21 @@
+import io
 import json
 import re
 import shutil
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from crosswind.analysis.cautions.catalogue import CautionKind
 from crosswind.analysis.cautions.of_run import cautions
 from crosswind.analysis.generator import generator
 from crosswind.analysis.summary import summarise
+from crosswind.report import print_table
+from crosswind.report.page import render
 from crosswind.results import Measurement
 from crosswind.results.measurement import Conservation, EmulatorHost, Ledger, NodeUsage, Window
-from crosswind.results.reading import Operations
+from crosswind.results.reading import Operations, Results
 from synthetic import write_folder
 
 MS = 1_000_000
@@ -137,3 +141,19 @@ def test_intervals_from_one_session_say_so(tmp_path):
 
 def test_without_intervals_nobody_needs_to_hear_of_sessions(folder):
     assert "one-session" not in {caution.id for caution in cautions(summarise(folder))}
+
+
+def test_every_page_of_a_run_says_how_slow_time_was_and_what_was_not_slowed(tmp_path):
+    folder = write_folder(tmp_path / "run", operations=200)
+    document = json.loads((folder / "resolved.json").read_text())
+    document["dilation"] = 4
+    document["topology"]["limits"] = {"db0": {"cpus_ppm": 1_000_000}}
+    (folder / "resolved.json").write_text(json.dumps(document))
+    says = "time: 4 times slower; perceived time is shown"
+    console = Console(file=io.StringIO(), width=200)
+    print_table(folder, console)
+    assert says in console.file.getvalue()
+    assert says in render(Results(folder))
+    (slow,) = (found for found in cautions(summarise(folder)) if found.kind is CautionKind.SLOWED)
+    assert "Nodes without a limit of CPUs look 4 times as fast: db1, db2, client." in slow.text
+    assert "40 ms come after 10 ms, and a lost SYN is sent again after 250 ms" in slow.text

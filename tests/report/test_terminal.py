@@ -218,3 +218,13 @@ def test_no_line_is_lost_at_the_end_nor_when_the_run_raises(capsys: pytest.Captu
 )
 def test_time_left_is_said_as_people_say_it(seconds: float, said: str) -> None:
     assert left(seconds) == said
+
+
+def test_terminal_and_log_say_how_slow_time_is() -> None:
+    for view in (Lines, LiveTable):
+        console = Console(file=io.StringIO(), width=100, force_terminal=view is LiveTable, highlight=False)
+        shown = view(console)
+        shown.show(begun(2).model_copy(update={"dilation": 10}))
+        shown.close()
+        assert isinstance(console.file, io.StringIO)
+        assert "time: 10 times slower; perceived time is shown" in console.file.getvalue()

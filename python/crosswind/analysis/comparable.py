@@ -50,6 +50,8 @@ def sameness(base: Summary, other: Summary) -> Sameness:
     notes += [f"file {name}: different content" for name in was if found.get(name, was[name]) != was[name]]
     budgets = [summary.resolved.trials.budgets for summary in (base, other)]
     hindrances += [f"trials.budgets{line}" for line in _differences(*budgets)]
+    # Perceived time is the same at every dilation.
+    notes += [f"dilation{line}" for line in _differences(base.resolved.dilation, other.resolved.dilation)]
     # Another TCP may be the purpose, and it explains many differences.
     for name, settings in (("tcp of the nodes", _declared_tcp), ("tcp of the machine", _default_tcp)):
         one, another = settings(base), settings(other)

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from crosswind.console.server import Answer, Get, Parameters
 from crosswind.errors import CrosswindError
 from crosswind.spec.network import Link, Network
+from crosswind.spec.resolved import slower_text
 from crosswind.topology import network_line
 from crosswind.topology.picture import picture
 
@@ -33,7 +34,7 @@ class NetworkShown(Shown):
     """A network.
 
     Attributes:
-        title: the network in one line.
+        title: the network in one line, and how time passes in it.
         picture: as SVG.
         hosts: the switch of each host.
         nodes: the host of each node.
@@ -52,10 +53,14 @@ class _Way(Shown):
     back: list[str]
 
 
-def network_shown(network: Network) -> NetworkShown:
-    """Return a network as the page takes it."""
+def network_shown(network: Network, dilation: int | None) -> NetworkShown:
+    """Return a network as the page takes it.
+
+    Args:
+        dilation: how many times slower time passes in its nodes; None where nothing slows it.
+    """
     return NetworkShown(
-        title=network_line(network),
+        title="; ".join(filter(None, (network_line(network), slower_text(dilation)))),
         picture=picture(network).drawing(),
         switches=list(network.switches),
         hosts={host: network.switch_of(host) for host in network.hosts},

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from crosswind.report.so_far import so_far_table, trials_for_interval
 from crosswind.report.trial_text import left, verdict
+from crosswind.spec.resolved import slower_text
 from crosswind.stream import Event, Note, RunBegun, SoFar, TrialBegun, TrialEnded
 from crosswind.text.console import widen
 
@@ -31,6 +32,8 @@ class Lines:
                 self._print(event.text)
             case RunBegun():
                 self._baseline = event.baseline
+                if event.dilation is not None:
+                    self._print(slower_text(event.dilation))
             case TrialBegun():
                 self._begun = event
             case TrialEnded():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from crosswind.report.so_far import so_far_table, trials_for_interval
 from crosswind.report.trial_text import left, verdict
+from crosswind.spec.resolved import slower_text
 from crosswind.stream import Event, Note, RunBegun, SoFar, TrialBegun, TrialEnded, TrialReached
 from crosswind.text.units import short_names
 
@@ -45,6 +46,8 @@ class LiveTable:
                 self._console.print(event.text, markup=False)
             case RunBegun():
                 self._baseline, self._short = event.baseline, short_names(event.conditions)
+                if event.dilation is not None:
+                    self._console.print(slower_text(event.dilation), markup=False)
             case TrialBegun():
                 self._trial, self._doing = event, "builds the network"
             case TrialReached():

@@ -32,6 +32,7 @@ from crosswind.results.documents import RUN_AGAIN, blaming
 from crosswind.results.durable import write_text
 from crosswind.results.lock import only_writer
 from crosswind.results.reading import Results
+from crosswind.spec.resolved import slower_text
 from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedComparison, RefusedInterval
 from crosswind.text import html_file, units
 from crosswind.text.change import change, change_interval
@@ -100,6 +101,7 @@ def render(results: Results, *, goes_on: bool = False) -> str:
         summary=summary,
         unfinished=_unfinished(summary, goes_on),
         when=_when(summary),
+        slower=slower_text(summary.resolved.dilation),
         short=short,
         answers=answers(summary),
         profile=profile,

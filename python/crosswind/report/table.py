@@ -16,6 +16,7 @@ from crosswind.analysis.measure import Measure
 from crosswind.analysis.moved import faithful_for
 from crosswind.analysis.summary import ConditionSummary, Estimate, Summary, summarise
 from crosswind.report.machines_section import within
+from crosswind.spec.resolved import slower_text
 from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedComparison, RefusedInterval
 from crosswind.text.change import change, change_interval
 from crosswind.text.console import widen
@@ -73,6 +74,8 @@ def print_summary(summary: Summary, console: "Console") -> None:
     widen(console)
     first = answers(summary)
     _say(f"[bold]{escape(summary.name)}[/bold]  {escape(summary.summary)}", console)
+    if slower := slower_text(summary.resolved.dilation):
+        _say(f"[dim]{slower}[/dim]", console)
     if known := trials_so_far(summary):
         _say(f"[yellow]{known}.[/yellow]", console)
     # Where no trial counts, there is nothing to compare, and the first answer has the reason.

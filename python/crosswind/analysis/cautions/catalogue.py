@@ -209,6 +209,15 @@ class CautionKind(Enum):
         "timeout, are not.",
         "Compare conditions with each other, not with a machine at full scale.",
     )
+    SLOWED = (
+        "note",
+        "Time is slowed down in the nodes, and all figures are perceived ones. Some clocks of the kernel are "
+        "not slowed down: a lost SYN is sent again sooner, a delayed acknowledgement is held for less time, "
+        "CUBIC grows faster on long fat paths. Disks and memory look faster, too.",
+        "Limit the CPUs of nodes (`cpus`) to those of machines that you know. Where windows grow for seconds "
+        "between losses, use `congestion_control: reno`. Run it again at twice the dilation: a result that "
+        "stays the same does not depend on it.",
+    )
     DECLARED = (
         "note",
         "Notes from the experiment, its application or its conditions.",

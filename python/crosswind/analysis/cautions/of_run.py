@@ -11,6 +11,9 @@ from crosswind.analysis.summary import Summary, TrialSummary
 from crosswind.stats import GUARD_TRIALS_MIN, NeedsTrials, RefusedInterval, modes
 from crosswind.text.units import count, quantity, short_names
 
+# Of many nodes, enough to see which kind they are.
+NODES_NAMED = 4
+
 
 def cautions(summary: Summary) -> list[Caution]:
     """Return the warnings that apply to `summary`, serious ones first."""
@@ -19,7 +22,7 @@ def cautions(summary: Summary) -> list[Caution]:
         *_repetitions(summary), *_modes(summary),
         *_intervals(summary), *_operations(summary), *straggler_cautions(summary),
         *setting_cautions(summary), *_loop(summary),
-        *_scale(summary), *_declared(summary), *_pictures(summary),
+        *_scale(summary), *_slowed(summary), *_declared(summary), *_pictures(summary),
     ]  # fmt: skip
     return sorted(found, key=lambda caution: caution.level != "serious")
 
@@ -281,6 +284,23 @@ def _scale(summary: Summary) -> list[Caution]:
     preserved = summary.resolved.preserved
     kept = f"Preserved are: {', '.join(preserved)}." if preserved else "No ratio is declared as preserved."
     return [caution(CautionKind.SCALED, f"Run at scale {scale:g}", kept)]
+
+
+def _slowed(summary: Summary) -> list[Caution]:
+    """Warn that time is slowed down, and what that does to CPUs and to timers of the kernel."""
+    resolved = summary.resolved
+    factor = resolved.dilation
+    if factor is None or factor == 1:
+        return []
+    limits = resolved.topology.limits
+    free = [node for node in resolved.topology.nodes if limits.get(node, {}).get("cpus_ppm") is None]
+    named = ", ".join(free[:NODES_NAMED]) + (", ..." if len(free) > NODES_NAMED else "")
+    text = [f"nodes without a limit of CPUs look {factor} times as fast: {named}"] if free else []
+    text.append(
+        f"acknowledgements that the kernel delays by 40 ms come after {40 / factor:g} ms, and a lost SYN is "
+        f"sent again after {1000 / factor:g} ms"
+    )
+    return [caution(CautionKind.SLOWED, f"Time passes {factor} times slower", sentences(text))]
 
 
 def _declared(summary: Summary) -> list[Caution]:
