@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -117,6 +118,9 @@ class Fake:
 
     def __str__(self) -> str:
         return "web on web"
+
+    def now_s(self) -> float:
+        return time.monotonic()
 
     def last_words(self) -> str:
         return "no database"
