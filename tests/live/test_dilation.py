@@ -30,9 +30,9 @@ name: live
 topology:
   hosts: 2
   uplink: {rate: 1Gbit/s, delay: 0us, buffer: 1MiB}
-  nodes: {a: h0, b: h1}
+  nodes: {server: h0, client: h1}
 conditions: [none]
-application: {command: {start: {a: {run: "true"}}}}
+application: {rpc: {duration: 500ms, warm_up: 100ms}}
 trials: {repeat: 2, rest: 0s, seed: 7}
 """
 # Backslashes are for the shell.
@@ -73,7 +73,7 @@ class Measured(Reply):
 
 
 class Slow:
-    """Two nodes, `a` and `b`, with clocks that are slower."""
+    """Two nodes, `client` and `server`, with clocks that are slower."""
 
     def __init__(self, agent: Agent, folder: Path) -> None:
         self.agent, self.folder = agent, folder
@@ -126,45 +126,49 @@ def test_ping_reads_its_own_clock_and_the_refusal_is_named(slow: Slow) -> None:
     if not shutil.which("ping"):
         pytest.skip("ping is not installed")
     began_s = time.monotonic()
-    said = slow.run("a", "ping -c 4 -i 0.2 b")
+    said = slow.run("client", "ping -c 4 -i 0.2 server")
     # Three gaps of 0.2 s.
     assert time.monotonic() - began_s >= 0.6 * FACTOR
     (took_ms,) = re.findall(r"4 received, 0% packet loss, time (\d+)ms", said)
     assert 600 <= int(took_ms) < 900, said
-    assert "SO_TIMESTAMP" in [refused.call for refused in slow.report("a").refused]
+    assert "SO_TIMESTAMP" in [refused.call for refused in slow.report("client").refused]
 
 
 def test_iperf3_measures_the_rate_that_it_was_given(slow: Slow) -> None:
     iperf3 = prepared(IPERF3)
     program = iperf3.program("iperf3")
-    server, output = slow.start("b", f"{program.path} --server --one-off --forceflush", dict(program.env))
+    server, output = slow.start(
+        "server", f"{program.path} --server --one-off --forceflush", dict(program.env)
+    )
     while "listening" not in output.read_text():
         time.sleep(0.01)
     began_s = time.monotonic()
-    said = slow.run("a", f"{program.path} --client b --time 1 --bitrate 40M --json", dict(program.env))
+    said = slow.run(
+        "client", f"{program.path} --client server --time 1 --bitrate 40M --json", dict(program.env)
+    )
     assert time.monotonic() - began_s >= FACTOR
     (rate,) = re.findall(r'"sum_received":\s*{[^}]*"bits_per_second":\s*([0-9.e+]+)', said)
     assert float(rate) == pytest.approx(40e6, rel=0.05)
     assert slow.agent.wait_exit(server, timeout_s=20) is not None
-    assert slow.report("a").refused == slow.report("b").refused == []
+    assert slow.report("client").refused == slow.report("server").refused == []
 
 
 def test_redis_expires_keys_in_perceived_time(slow: Slow) -> None:
     packages = prepared(Redis.packages)
     server, client = packages.program("redis-server"), packages.program("redis-cli")
     slow.start(
-        "b", f"{server.path} --port 7000 --bind 0.0.0.0 --protected-mode no --save ''", dict(server.env)
+        "server", f"{server.path} --port 7000 --bind 0.0.0.0 --protected-mode no --save ''", dict(server.env)
     )
-    ask = f"{client.path} -h b -p 7000"
+    ask = f"{client.path} -h server -p 7000"
     script = (
         f"until {ask} ping >/dev/null 2>&1; do sleep 0.02; done; {ask} set x 1 px 400;"
         f" sleep 0.2; {ask} get x; {ask} pttl x; sleep 0.25; {ask} exists x"
     )
-    stored, value, left_ms, there = slow.run("a", script, dict(client.env)).split()
+    stored, value, left_ms, there = slow.run("client", script, dict(client.env)).split()
     assert (stored, value, there) == ("OK", "1", "0")
     # Clients start in some milliseconds each.
     assert 100 < int(left_ms) <= 200
-    assert slow.report("b").refused == []
+    assert slow.report("server").refused == []
 
 
 def test_postgresql_ends_a_statement_at_its_timeout(slow: Slow) -> None:
@@ -180,9 +184,9 @@ ask "set statement_timeout = '200ms'; select pg_sleep(60)" && exit 9
 {POSTGRES}/pg_ctl -D d -w stop >> log
 """
     began_s = time.monotonic()
-    said = slow.run("a", script, {"PATH": os.defpath})
+    said = slow.run("client", script, {"PATH": os.defpath})
     assert time.monotonic() - began_s >= 0.5 * FACTOR
     (slept_s,) = re.findall(r"slept ([0-9.]+)", said)
     assert 0.3 <= float(slept_s) < 0.35
     assert "due to statement timeout" in said
-    assert slow.report("a").refused == []
+    assert slow.report("client").refused == []
