@@ -44,10 +44,11 @@ pub fn counts(mut programs: Vec<String>) -> Vec<Undilated> {
     equal.map(|some| Undilated { program: some[0].clone(), count: some.len() as u64 }).collect()
 }
 
-/// The path of the program that a process runs.
+/// The path of the program that a process runs, or its name where the path is not for this user to see.
 pub fn program_of(process: i32) -> String {
-    let path = fs::read_link(format!("/proc/{process}/exe"));
-    path.map_or_else(|_| "unknown".to_owned(), |path| path.to_string_lossy().into_owned())
+    let name = || fs::read_to_string(format!("/proc/{process}/comm")).map(|name| name.trim().to_owned());
+    let path = fs::read_link(format!("/proc/{process}/exe")).map(|path| path.to_string_lossy().into_owned());
+    path.or_else(|_| name()).unwrap_or_else(|_| "unknown".to_owned())
 }
 
 #[cfg(test)]

@@ -148,7 +148,7 @@ impl Supervisor {
                 Ok(()) => self.executed += 1,
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
                 Err(error) => {
-                    self.kill(process, &error.to_string());
+                    self.kill(process, &reason(&error));
                     while !matches!(next_stop(), Ok((_, Stop::Ended)) | Err(_)) {}
                 }
             },
@@ -162,6 +162,17 @@ impl Supervisor {
         *self.killed.entry((program_of(process), why.to_owned())).or_default() += 1;
         // SAFETY: kill touches no memory.
         unsafe { libc::kill(process, libc::SIGKILL) };
+    }
+}
+
+fn reason(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        // Without root, the memory of a program whose file cannot be read is out of reach.
+        Some(libc::EIO | libc::EPERM | libc::EACCES) => {
+            format!("its memory is out of reach ({error}); make its file readable for its user")
+        }
+        Some(libc::EEXIST) => "the address of the image is taken; link it elsewhere".to_owned(),
+        _ => error.to_string(),
     }
 }
 
