@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-import crosswind
 from crosswind.results.measurement.clock import ClockLine
 from crosswind.testbed.errors import TestbedError
 
@@ -152,9 +151,8 @@ def _comment(parts: Sequence[CapturePart]) -> str:
 
 
 def _section(comment: str) -> bytes:
-    program = f"crosswind {crosswind.__version__}"
     body = struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)
-    body += _option(_OPT_COMMENT, comment.encode()) + _option(_SHB_USERAPPL, program.encode())
+    body += _option(_OPT_COMMENT, comment.encode()) + _option(_SHB_USERAPPL, b"crosswind")
     return _framed(SECTION, body + bytes(4))
 
 
