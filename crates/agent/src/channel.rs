@@ -53,6 +53,8 @@ pub struct Connect {
     pub position: u16,
     pub congestion_control: String,
     pub rto_min_ms: u32,
+    /// How many times longer timers of the kernel have to be.
+    pub slower: u64,
     pub ecn: bool,
     pub socket_buffer_bytes: Option<u32>,
     pub offloads: Offloads,

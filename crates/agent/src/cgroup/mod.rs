@@ -34,7 +34,7 @@ pub struct Limits {
     /// Memory, including page cache where the kernel counts it; at least [`MEMORY_BYTES_MIN`].
     #[serde(default)]
     pub memory_bytes: Option<u64>,
-    /// CPU time per wall time, in millionths of one CPU; at least [`CPUS_PPM_MIN`].
+    /// CPU time per perceived time, in millionths of one CPU; at least [`CPUS_PPM_MIN`] of real time.
     #[serde(default)]
     pub cpus_ppm: Option<u64>,
 }
@@ -45,17 +45,19 @@ const MEMORY_BYTES_MIN: u64 = 4 << 20;
 const CPUS_PPM_MIN: u64 = 10_000;
 
 impl Limits {
-    pub fn check(self, node: &str) -> Result<(), Failure> {
+    /// `slower`: how many times slower time is perceived.
+    pub fn check(self, node: &str, slower: u64) -> Result<(), Failure> {
         if self.memory_bytes.is_some_and(|bytes| bytes < MEMORY_BYTES_MIN) {
             return Err(Failure::invalid(format!(
                 "limits of node {node}: memory_bytes {} is below {MEMORY_BYTES_MIN}; allow at least that",
                 self.memory_bytes.unwrap_or_default()
             )));
         }
-        if self.cpus_ppm.is_some_and(|ppm| ppm < CPUS_PPM_MIN) {
+        if self.cpus_ppm.is_some_and(|ppm| ppm < CPUS_PPM_MIN * slower) {
             return Err(Failure::invalid(format!(
-                "limits of node {node}: cpus_ppm {} is below {CPUS_PPM_MIN}; the kernel divides no finer",
-                self.cpus_ppm.unwrap_or_default()
+                "limits of node {node}: cpus_ppm {} is below {}; the kernel divides no finer",
+                self.cpus_ppm.unwrap_or_default(),
+                CPUS_PPM_MIN * slower
             )));
         }
         Ok(())
@@ -107,7 +109,7 @@ pub struct MemoryLimit {
 pub struct CpusLimit {
     pub ppm: u64,
     pub kept_by: KeptBy,
-    /// Time in which processes were runnable and throttled, since the fabric came up.
+    /// Perceived time in which processes were runnable and throttled, since the fabric came up.
     pub throttled_ns: u64,
 }
 
@@ -140,16 +142,18 @@ impl Groups {
         Self { branches, _sweeper: sweeper }
     }
 
-    /// Puts the init of a node, and every process that it will start, under the node's limits.
-    pub fn limit(&self, node: &str, limits: Limits, init: Pid) -> Kept {
+    /// Puts the init of a node, and every process that it will start, under the node's limits. `slower`: how many times
+    /// slower time is perceived there.
+    pub fn limit(&self, node: &str, limits: Limits, slower: u64, init: Pid) -> Kept {
         let place = |controller, amount: Option<u64>| {
             let branch = self.branches.iter().find(|branch| branch.has(controller))?;
             branch.place(node, controller, amount?, init).ok()
         };
         Kept {
             limits,
+            slower,
             memory: place(Controller::Memory, limits.memory_bytes),
-            cpus: place(Controller::Cpu, limits.cpus_ppm),
+            cpus: place(Controller::Cpu, limits.cpus_ppm.map(|ppm| ppm / slower)),
         }
     }
 }
@@ -165,6 +169,7 @@ impl Drop for Groups {
 #[derive(Default)]
 pub struct Kept {
     limits: Limits,
+    slower: u64,
     memory: Option<Leaf>,
     cpus: Option<Leaf>,
 }
@@ -178,7 +183,7 @@ impl Kept {
 
     pub fn cpus_limit(&self) -> Option<CpusLimit> {
         let ppm = self.limits.cpus_ppm?;
-        let throttled_ns = self.cpus.as_ref().map_or(0, Leaf::throttled_ns);
+        let throttled_ns = self.cpus.as_ref().map_or(0, Leaf::throttled_ns) / self.slower.max(1);
         Some(CpusLimit { ppm, kept_by: kept_by(self.cpus.as_ref()), throttled_ns })
     }
 }
@@ -214,10 +219,11 @@ mod tests {
     #[test]
     fn limits_that_the_kernel_cannot_enforce_are_refused() {
         let limits = |memory_bytes, cpus_ppm| Limits { memory_bytes, cpus_ppm };
-        assert!(limits(None, None).check("a").is_ok());
-        assert!(limits(Some(4 << 20), Some(10_000)).check("a").is_ok());
-        assert!(limits(Some(4096), None).check("db0").unwrap_err().message.contains("node db0"));
-        assert!(limits(None, Some(9_999)).check("a").unwrap_err().message.contains("9999"));
+        assert!(limits(None, None).check("a", 1).is_ok());
+        assert!(limits(Some(4 << 20), Some(10_000)).check("a", 1).is_ok());
+        assert!(limits(Some(4096), None).check("db0", 1).unwrap_err().message.contains("node db0"));
+        assert!(limits(None, Some(9_999)).check("a", 1).unwrap_err().message.contains("9999"));
+        assert!(limits(None, Some(99_999)).check("a", 10).unwrap_err().message.contains("below 100000"));
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod executable;
 mod namespaces;
 mod outputs;
 mod root;
+mod timers;
 mod usage;
 
 use std::io;

@@ -21,6 +21,8 @@ use crate::netlink::Netlink;
 use crate::offloads;
 use crate::overlay;
 
+use super::timers;
+
 /// Makes the namespaces and everything in them that does not need `eth0`.
 ///
 /// The IPC namespace exists because a killed database would otherwise leave shared memory on the host.
@@ -120,6 +122,7 @@ pub fn connect(connect: &Connect) -> Result<(), Failure> {
     if let Some(bytes) = connect.socket_buffer_bytes {
         socket_buffers(bytes)?;
     }
+    timers::lengthen(connect.slower)?;
     offloads::restrict(link::ETH0, connect.offloads)
         .or_refuse("switch off offloads on eth0", "it needs CAP_NET_ADMIN in its user namespace")?;
     let mut netlink = Netlink::open().or_refuse("open a netlink socket", "the kernel needs CONFIG_NET")?;
@@ -184,7 +187,7 @@ fn route_refused(congestion_control: &str, error: &io::Error) -> Failure {
 }
 
 /// Turns an error of the system into a `preflight` failure that names the step and the remedy.
-trait OrRefuse<T> {
+pub(super) trait OrRefuse<T> {
     fn or_refuse(self, what: &str, remedy: &str) -> Result<T, Failure>;
 }
 

@@ -3,6 +3,7 @@
 use std::num::NonZeroU64;
 
 use crosswind_dilation::{available, Anchor, Report, Slowed, FACTOR_MAX};
+use crosswind_emulator::Pace;
 use serde_json::{json, Value};
 
 use super::{Session, Step};
@@ -31,6 +32,21 @@ impl Slowing {
         available().map_err(|why| Failure::preflight(format!("up: dilation: {why}")))?;
         let anchor = requested.anchor.unwrap_or_else(Anchor::now);
         Ok(Self { factor, anchor, clocks: anchor.slow(factor) })
+    }
+
+    /// How many times slower they are.
+    pub const fn factor(&self) -> u64 {
+        self.factor.get()
+    }
+
+    /// The same for the emulator.
+    pub fn pace(&self) -> Pace {
+        let Anchor { monotonic_ns, realtime_ns } = self.anchor;
+        let anchor = crosswind_emulator::Anchor {
+            monotonic_ns: monotonic_ns.unsigned_abs(),
+            realtime_ns: realtime_ns.unsigned_abs(),
+        };
+        Pace::slower(self.factor.get() as u32, anchor)
     }
 
     /// As the reply shows it.

@@ -48,9 +48,14 @@ impl Session {
                 "up: switch: an emulator shares fabrics, records and captures; leave out `switch`, or generation, record and capture",
             ));
         }
+        if self.slowed.is_some() && (switch || generation.is_some()) {
+            return Err(Failure::invalid(
+                "up: dilation: a switch and other machines are in real time; leave out `dilation`, or switch and generation",
+            ));
+        }
         fabric.check().map_err(|error| Failure::invalid(error.to_string()))?;
-        check_limits(fabric, limits)?;
-        let rto_min_ms = rto_min_ms(fabric.tcp.rto_min_us)?;
+        check_limits(fabric, limits, self.slower())?;
+        let rto_min_ms = rto_min_ms(fabric.tcp.rto_min_us, self.slower())?;
         let domain = self.machines.domain(generation)?;
         let here = crosswind_emulator::nodes_here(fabric, domain).map_err(Failure::invalid)?;
         let files = files(record, capture)?;
@@ -76,6 +81,11 @@ impl Session {
         answer["wait_mode"] = json!(emulator.wait_mode());
         answer["domains"] = json!(emulator.domains());
         Ok(answer)
+    }
+
+    /// How many times slower the clocks of programs are.
+    fn slower(&self) -> u64 {
+        self.slowed.map_or(1, |slowed| slowed.factor())
     }
 
     /// The address at which applications reach the node at `position`.
@@ -171,10 +181,9 @@ impl Session {
             .fault_reporter()
             .map_err(|error| Failure::internal(format!("report faults: {error}")))?;
         let part = generation.and_then(|generation| self.machines.part(generation));
-        self.emulator = Some(
-            Emulator::start(fabric, part, ports, files, Pace::real_time(), fault)
-                .map_err(Failure::preflight)?,
-        );
+        let pace = self.slowed.map_or(Pace::real_time(), |slowed| slowed.pace());
+        let emulator = Emulator::start(fabric, part, ports, files, pace, fault);
+        self.emulator = Some(emulator.map_err(Failure::preflight)?);
         Ok(())
     }
 
@@ -201,7 +210,7 @@ impl Session {
             })?;
             // Before its first order, so before it has a child.
             if let Some(&limits) = limits.get(&node.name) {
-                launched.kept = self.groups.limit(&node.name, limits, launched.init);
+                launched.kept = self.groups.limit(&node.name, limits, self.slower(), launched.init);
             }
             let order = ToInit::Prepare {
                 hostname: node.name.clone(),
@@ -249,6 +258,7 @@ impl Session {
             position: number,
             congestion_control: fabric.tcp.congestion_control.clone(),
             rto_min_ms,
+            slower: self.slower(),
             ecn: fabric.tcp.ecn,
             socket_buffer_bytes: fabric.tcp.socket_buffer_bytes,
             offloads: if switch.is_some() { Offloads::None } else { Offloads::OutsideTunnels },
@@ -260,26 +270,26 @@ impl Session {
     }
 }
 
-fn check_limits(fabric: &Fabric, limits: &BTreeMap<String, Limits>) -> Result<(), Failure> {
+fn check_limits(fabric: &Fabric, limits: &BTreeMap<String, Limits>, slower: u64) -> Result<(), Failure> {
     for (name, limits) in limits {
         if !fabric.nodes.iter().any(|node| node.name == *name) {
             return Err(Failure::invalid(format!(
                 "limits: no node is called {name:?}; name one of the fabric's"
             )));
         }
-        limits.check(name)?;
+        limits.check(name, slower)?;
     }
     Ok(())
 }
 
-/// Routes carry the smallest retransmission timeout in whole milliseconds.
-fn rto_min_ms(rto_min_us: u32) -> Result<u32, Failure> {
+/// Routes carry the smallest retransmission timeout in whole milliseconds, of the kernel's time.
+fn rto_min_ms(rto_min_us: u32, slower: u64) -> Result<u32, Failure> {
     if rto_min_us == 0 || rto_min_us % 1000 != 0 {
         return Err(Failure::invalid(format!(
             "tcp: rto_min_us {rto_min_us}: routes carry it in whole milliseconds, at least 1; write a multiple of 1000"
         )));
     }
-    Ok(rto_min_us / 1000)
+    Ok((u64::from(rto_min_us / 1000) * slower).try_into().unwrap_or(u32::MAX))
 }
 
 fn files(record: Option<&Path>, capture: Option<&Capture>) -> Result<Files, Failure> {
@@ -332,8 +342,9 @@ mod tests {
 
     #[test]
     fn a_timeout_that_a_route_cannot_carry_is_refused() {
-        assert_eq!(rto_min_ms(200_000).unwrap(), 200);
-        assert!(rto_min_ms(1_500).unwrap_err().message.contains("1500"));
-        assert!(rto_min_ms(0).is_err());
+        assert_eq!(rto_min_ms(200_000, 1).unwrap(), 200);
+        assert_eq!(rto_min_ms(200_000, 10).unwrap(), 2_000, "perceived as 200 ms");
+        assert!(rto_min_ms(1_500, 1).unwrap_err().message.contains("1500"));
+        assert!(rto_min_ms(0, 1).is_err());
     }
 }
