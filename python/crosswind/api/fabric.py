@@ -88,17 +88,14 @@ class Fabric:
         record: a new file for a recording of all decisions, for `crosswind simulate`.
         capture: a new file for a capture of all packets (pcapng).
         snap: what is stored of every captured frame.
-        dilation: how many times slower time passes in the nodes; as the topology's file says when absent. All
-            instants and measurements are then perceived ones; timeouts here are real.
     Raises:
         SpecErrors: everything that is wrong with the topology or a condition.
-        CrosswindError: a recording or a capture of several domains; a dilation that is not possible.
+        CrosswindError: a recording or a capture of several domains, or time that is slowed down.
 
     Attributes:
         conditions: names that `set` knows besides those of the catalogue.
         graph: hosts, switches, links between them, and the host of each node.
         declared_domains: threads of the emulator that the topology asks for.
-        dilation: how many times slower time passes in the nodes; None where nothing slows it.
         recording, capture: these files, after the block; None without one.
     """
 
@@ -112,10 +109,13 @@ class Fabric:
         record: str | os.PathLike[str] | None = None,
         capture: str | os.PathLike[str] | None = None,
         snap: str = "128B",
-        dilation: int | None = None,
     ) -> None:
-        self._setup = _setup_of(topology).slowed(dilation)
-        self.dilation = self._setup.dilation
+        self._setup = _setup_of(topology)
+        if self._setup.dilation is not None:
+            raise CrosswindError(
+                "time: what `crosswind exec`, `exec` and `popen` start is in real time, the network would "
+                "not be; remove `time`, or use `crosswind run`"
+            )
         self._files = _files_of(record, capture, snap)
         resolved = self._setup.resolved(seed)
         self.declared_domains = count_of(domains_of(resolved, 1))

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crosswind.cli._dilation import dilation_option
 from crosswind.cli._machine import require_writable
 from crosswind.cli._metrics import metrics_option
 from crosswind.errors import CrosswindError, Exit
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 @click.option(
     "--console", is_flag=True, help="Show the network live in the browser, and change its condition there."
 )
-@dilation_option
 @metrics_option
 def command(
     file: str,
@@ -52,7 +50,6 @@ def command(
     capture: Path | None,
     snap: str,
     console: bool,
-    dilation: int | None,
     metrics: int | None,
 ) -> Exit:
     """Bring up a fabric for your own programs, until it is stopped.
@@ -66,14 +63,13 @@ def command(
     from crosswind.api.fabric import Fabric
     from crosswind.console import Console
     from crosswind.runner.interruption import Interruption
-    from crosswind.spec.resolved import slower_text
     from crosswind.testbed import control
     from crosswind.testbed.control import ControlServer
 
     for option, path in (("--record", record), ("--capture", capture)):
         if path is not None:
             require_writable(path, f"name another file with {option}")
-    net = Fabric(file, condition=condition, record=record, capture=capture, snap=snap, dilation=dilation)
+    net = Fabric(file, condition=condition, record=record, capture=capture, snap=snap)
 
     def answer(request: control.Request) -> BaseModel:
         # The client reads files and resolves conditions, so no file that it names is opened here.
@@ -98,8 +94,6 @@ def command(
                 "delay of at least 100us, and this network has no more of these",
                 err=True,
             )
-        if net.dilation is not None:
-            click.echo(slower_text(net.dilation), err=True)
         if console:
             click.echo(f"console: {shown.enter_context(Console(net)).url}", err=True)
         if metrics is not None:

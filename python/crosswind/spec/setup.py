@@ -7,7 +7,7 @@ works as well: its topology, scale and conditions are used, and the first condit
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
@@ -19,7 +19,6 @@ from crosswind.spec.base import SpecModel
 from crosswind.spec.catalogue_condition import read_catalogue_condition
 from crosswind.spec.checks import conditions_problems, setting_of, topology_problems
 from crosswind.spec.condition import Condition
-from crosswind.spec.dilation import Slowed
 from crosswind.spec.document import Document, read_document
 from crosswind.spec.draft import items
 from crosswind.spec.experiment import ConditionEntry
@@ -68,17 +67,6 @@ class Setup:
             trials=ResolvedTrials(seed=seed),
             conditions=[self._resolve(name, condition) for name, condition in self.conditions.items()],
         )
-
-    def slowed(self, factor: int | None) -> Setup:
-        """Return the same network with another dilation, or as it is where there is none.
-
-        Raises: CrosswindError: it cannot be slowed down by that.
-        """
-        if factor is None:
-            return self
-        nodes = self.topology.nodes.items()
-        network = Slowed({name: placed.limits.as_request().get("cpus_ppm") for name, placed in nodes})
-        return replace(self, dilation=network.checked(factor))
 
     def condition(self, text: str, known: Collection[str] = ()) -> ResolvedCondition:
         """Return a resolved condition for this network.
