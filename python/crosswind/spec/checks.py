@@ -13,10 +13,12 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from crosswind import catalog
 from crosswind.spec import applications, declared
+from crosswind.spec.backend import CROSSWIND
 from crosswind.spec.base import ReadingContext, SpecModel, keys_of
 from crosswind.spec.budget_rules import budget_findings
 from crosswind.spec.catalogue_condition import read_catalogue_condition
 from crosswind.spec.design import CONDITIONS_MAX
+from crosswind.spec.dilation import Slowed
 from crosswind.spec.document import Document, Path
 from crosswind.spec.draft import items, only_key, sound, sound_field, value_at
 from crosswind.spec.experiment import Experiment
@@ -28,7 +30,7 @@ from crosswind.spec.published import published_findings
 from crosswind.spec.quantities import shown
 from crosswind.spec.rules import condition_findings
 from crosswind.spec.setting import Finding, Setting
-from crosswind.spec.testbed import Provided, Testbed, TestbedEntry, testbed_findings
+from crosswind.spec.testbed import LOCAL, Provided, Testbed, TestbedEntry, testbed_findings
 from crosswind.spec.topology import AnyTopology, Star, form_of
 from crosswind.spec.topology.common import USUAL_BUFFER_TEXT, Uplink, WrittenBuffer
 from crosswind.spec.topology.domains import cut_findings, name_findings
@@ -46,6 +48,7 @@ def experiment_problems(document: Document) -> Iterator[Problem]:
     yield from topology_problems(document)
     yield from _testbed_problems(document)
     yield from _overlay_problems(document)
+    yield from time_problems(document)
     yield from conditions_problems(document, [path for path, _ in items(document.data, "conditions")])
     yield from _application_problems(document)
     yield from _trials_problems(document)
@@ -127,6 +130,30 @@ def _overlay_problems(document: Document) -> Iterator[Problem]:
         inside = mtu_bytes - OVERLAY_BYTES
         text = f"leaves an MTU of {inside}B inside; write topology: {{mtu: {least}B}} or more"
         yield _problem(document, ("overlay",), text)
+
+
+def time_problems(document: Document) -> Iterator[Problem]:
+    """Yield why time cannot be slowed down in this network."""
+    time, topology = sound_field(Experiment, "time", document.data), _sound_topology(document)
+    if time is None:
+        return
+    backend = value_at(document.data, "backend")
+    nodes = {} if topology is None else topology.nodes
+    network = Slowed(
+        limits_ppm={name: placed.limits.as_request().get("cpus_ppm") for name, placed in nodes.items()},
+        is_elsewhere=value_at(document.data, "testbed") not in (None, LOCAL),
+        backend=None if backend in (None, CROSSWIND) else only_key(backend) or str(backend),
+        real_traffic=[name for name, condition in _named_conditions(document) if _is_real(condition)],
+    )
+    for message in network.hindrances(time.dilation):
+        yield _problem(document, ("time", "dilation"), f"{time.dilation}: {message}")
+
+
+def _is_real(condition: JsonValue) -> bool:
+    """Return whether processes make some of the interference of a condition."""
+    many = isinstance(value_at(condition, "interference"), list)
+    entries = items(condition, "interference") if many else [((), value_at(condition, "interference"))]
+    return any(value_at(entry, "by") == "iperf3" for _, entry in entries)
 
 
 def _domain_findings(topology: AnyTopology, *, is_sound: bool) -> Iterator[Finding]:
@@ -347,11 +374,16 @@ def _published_problems(document: Document) -> Iterator[Problem]:
 
 def _conditions(document: Document) -> Iterator[JsonValue]:
     """Yield the conditions of the file, and those that it names from the catalogue, as plain values."""
+    yield from (condition for _, condition in _named_conditions(document))
+
+
+def _named_conditions(document: Document) -> Iterator[tuple[str, JsonValue]]:
+    """As `_conditions`, with their names."""
     for _, entry in items(document.data, "conditions"):
         if isinstance(entry, str) and entry in catalog.condition_names():
-            yield _catalogue_condition(entry)
+            yield entry, _catalogue_condition(entry)
         elif (name := only_key(entry)) is not None:
-            yield value_at(entry, name)
+            yield name, value_at(entry, name)
 
 
 def trials_needed(quantile: float, confidence: float) -> int:
@@ -375,7 +407,9 @@ def _duration_problems(document: Document, repeat: object) -> Iterator[Problem]:
     if limit_ns is None or busy_ns is None or rest_ns is None or not isinstance(repeat, int):
         return
     count = repeat * len(items(document.data, "conditions"))
-    needed_ns = count * (busy_ns + rest_ns)
+    time = sound_field(Experiment, "time", document.data)
+    # The limit is of real time.
+    needed_ns = count * (busy_ns + rest_ns) * (1 if time is None else time.dilation)
     if needed_ns > limit_ns:
         text = shown(value_at(trials, "limits", "duration"))
         message = (

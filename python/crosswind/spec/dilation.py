@@ -1,4 +1,4 @@
-"""Slow time down in the nodes, and what does not go together with it.
+"""Slow time down in the nodes: `time` of a file, and what does not go together with it.
 
 Files state what the application perceives, and so do all results. The emulator's clock runs as slowly as
 those of the nodes (`crates/emulator/src/pace.rs`), so no parameter of a network is converted.
@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
 
 from crosswind.errors import CrosswindError
+from crosswind.spec.base import SpecModel
 from crosswind.spec.node_limits import CPUS_MIN
 from crosswind.spec.quantities import QuantityError, shown
 from crosswind.spec.resolved import FACTOR_MAX, Resolved
@@ -28,6 +32,18 @@ def read_factor(raw: object) -> int:
     if number > FACTOR_MAX:
         raise QuantityError(f"{number} is more than {FACTOR_MAX}; write at most that")
     return number
+
+
+Factor = Annotated[int, BeforeValidator(read_factor, json_schema_input_type=int), Field(ge=1, le=FACTOR_MAX)]
+
+
+class Time(SpecModel):
+    """How fast time passes in the nodes."""
+
+    dilation: Factor = Field(
+        description="How many times slower: 10 lets a second in the nodes take ten. All times and rates of "
+        f"the file, and all results, are perceived ones. 1 to {FACTOR_MAX}."
+    )
 
 
 def slowed(resolved: Resolved, factor: int | None) -> Resolved:

@@ -10,6 +10,7 @@ from crosswind.spec.backend import CROSSWIND, BackendEntry
 from crosswind.spec.base import SpecModel
 from crosswind.spec.condition import Condition
 from crosswind.spec.design import CONDITIONS_MAX, Design, Point
+from crosswind.spec.dilation import Time
 from crosswind.spec.factor import Factor
 from crosswind.spec.names import condition_name, name_rule
 from crosswind.spec.published import PublishedEntry
@@ -65,6 +66,9 @@ class Experiment(SpecModel):
     )
     scale: float = Field(
         1.0, gt=0, le=1, description="Every rate, buffer, burst and budget is multiplied by it."
+    )
+    time: Time | None = Field(
+        None, description="How fast time passes in the nodes; as everywhere when absent."
     )
     factors: dict[FactorName, Factor] | None = Field(
         None,

@@ -71,6 +71,7 @@ def resolve(experiment: Experiment) -> Resolved:
         testbed=resolve_testbed(experiment.testbed),
         backend=resolved_backend(experiment.backend),
         overlay=experiment.overlay,
+        dilation=None if experiment.time is None else experiment.time.dilation,
         application=_application(experiment),
         trials=_trials(experiment.trials),
         factors=factors,

@@ -143,7 +143,10 @@ def setup_of(document: Document) -> Setup:
     if isinstance(document.data, dict) and {"application", "trials", "conditions"} & set(document.data):
         experiment = experiment_of(document)
         conditions = dict(named_conditions(experiment))
-        return Setup(experiment.topology, experiment.scale, conditions, setting_of(document), network)
+        dilation = None if experiment.time is None else experiment.time.dilation
+        return Setup(
+            experiment.topology, experiment.scale, conditions, setting_of(document), network, dilation
+        )
     problems: list[Problem] = []
     file = read(TypeAdapter(SetupFile), document, problems)
     problems += [*topology_problems(document), *conditions_problems(document, [("condition",)])]

@@ -1,0 +1,112 @@
+"""Time that is slowed down: what a file says, and which networks can be slowed down."""
+
+from pathlib import Path
+
+import pytest
+
+from crosswind.api.fabric import Fabric
+from crosswind.errors import CrosswindError
+from crosswind.spec import SpecErrors, fabric_of, load_experiment, load_setup, resolve
+from crosswind.spec.dilation import slowed
+from crosswind.spec.resolved import Resolved
+
+NETWORK = """\
+topology:
+  hosts: 2
+  uplink: {rate: 10Gbit/s, delay: 2us, buffer: 512KiB}
+  nodes: {server: NODE, client: h1}
+"""
+EXPERIMENT = """\
+name: slow
+application: {rpc: {duration: 2s, warm_up: 1s}}
+trials: {repeat: 2, rest: 1s}
+"""
+
+
+def written(folder: Path, text: str, node: str = "h0") -> Path:
+    file = folder / "slow.yaml"
+    file.write_text(NETWORK.replace("NODE", node) + text)
+    return file
+
+
+def resolved(folder: Path, text: str = "", conditions: str = "[none: {}]", node: str = "h0") -> Resolved:
+    file = written(folder, f"{EXPERIMENT}conditions: {conditions}\n{text}", node)
+    return resolve(load_experiment(file))
+
+
+def refusal(folder: Path, text: str, conditions: str = "[none: {}]", node: str = "h0") -> str:
+    with pytest.raises(SpecErrors) as refused:
+        resolved(folder, text, conditions, node)
+    return str(refused.value)
+
+
+def test_a_file_says_how_slow_and_its_network_stays_as_written(tmp_path: Path) -> None:
+    fast, slow = resolved(tmp_path), resolved(tmp_path, "time: {dilation: 10}")
+    assert (fast.dilation, slow.dilation) == (None, 10)
+    assert "dilation" not in fast.as_json()
+    assert (slow.topology, slow.conditions, slow.trials) == (fast.topology, fast.conditions, fast.trials)
+    spec = fabric_of(slow, "none")
+    # Sent beside the fabric, as an overlay is.
+    assert spec.dilation == 10
+    assert spec.as_json() == fabric_of(fast, "none").as_json()
+
+
+def test_the_command_line_takes_the_place_of_the_file(tmp_path: Path) -> None:
+    slow = resolved(tmp_path, "time: {dilation: 10}")
+    assert slowed(slow, 4).dilation == 4
+    assert slowed(slow, None) is slow
+    with pytest.raises(CrosswindError, match="dilation: 0 would make time faster than real; write 1 or more"):
+        slowed(slow, 0)
+
+
+def test_a_network_that_is_up_for_own_programs_is_refused(tmp_path: Path) -> None:
+    file = written(tmp_path, f"{EXPERIMENT}conditions: [none: {{}}]\ntime: {{dilation: 10}}\n")
+    assert load_setup(file).resolved(1).dilation == 10
+    with pytest.raises(CrosswindError, match="`popen` start is in real time"):
+        Fabric(file)
+
+
+@pytest.mark.parametrize(
+    ("factor", "words"),
+    [
+        ("0", "0 would make time faster than real; write 1 or more"),
+        ("1001", "1001 is more than 1000; write at most that"),
+        ("2.5", "is not a whole number; write how many times slower, such as 10"),
+        ("true", "is not a whole number"),
+        ("ten", "is not a whole number"),
+    ],
+)
+def test_a_factor_that_is_none_is_refused_at_its_place(tmp_path: Path, factor: str, words: str) -> None:
+    found = refusal(tmp_path, f"time: {{dilation: {factor}}}")
+    assert words in found
+    assert "slow.yaml:9:18: time: dilation" in found
+
+
+def test_what_stays_in_real_time_is_refused_with_a_remedy(tmp_path: Path) -> None:
+    slow = "time: {dilation: 10}\n"
+    real = "[none: {}, noisy: {interference: [{between: h0-h1, by: iperf3, rate: 50%, hold: 1s}]}]"
+    assert "condition noisy has traffic of `by: iperf3`" in refusal(tmp_path, slow, real)
+    assert "backend tc carries packets in real time" in refusal(tmp_path, f"{slow}backend: tc\n")
+    assert "backend ovs carries" in refusal(tmp_path, f"{slow}backend: {{ovs: {{}}}}\n")
+    elsewhere = "testbed: {ssh: {machines: [{address: 192.0.2.1}, {address: 192.0.2.2}]}}\n"
+    assert "other machines" in refusal(tmp_path, slow + elsewhere)
+
+
+def test_a_share_of_a_cpu_that_no_kernel_enforces_is_refused(tmp_path: Path) -> None:
+    node = "{host: h0, cpus: 0.5}"
+    assert resolved(tmp_path, "time: {dilation: 50}", node=node).dilation == 50
+    found = refusal(tmp_path, "time: {dilation: 100}", node=node)
+    assert "node server has 0.5 CPUs, which are 0.005 real ones" in found
+    assert "allow 1 CPUs, or a smaller dilation" in found
+    with pytest.raises(CrosswindError, match="node server has 0"):
+        slowed(resolved(tmp_path, node=node), 100)
+
+
+def test_a_limit_of_the_run_is_of_real_time(tmp_path: Path) -> None:
+    # Two trials of 3 s and 1 s of rest take 8 s, and ten times that.
+    trials = EXPERIMENT.replace("rest: 1s", "rest: 1s, limits: {duration: 70s}")
+    file = written(tmp_path, f"{trials}conditions: [none: {{}}]\n")
+    load_experiment(file)
+    file.write_text(file.read_text() + "time: {dilation: 10}\n")
+    with pytest.raises(SpecErrors, match="too short for 2 trials, which take 80s"):
+        load_experiment(file)
