@@ -57,8 +57,8 @@ fn carry_out(number: u64, arguments: Arguments, context: u64) -> i64 {
     };
     let [a, b, c, d, ..] = arguments;
     match *what {
-        // The filter sends these to the supervisor.
-        What::Execute | What::Refuse => ENOSYS,
+        // The filter answers these, or sends them to the supervisor.
+        What::Execute | What::Refuse | What::Absent => ENOSYS,
         What::Wait(wait) => waits::wait(number, arguments, wait),
         What::Until { at, clock } => waits::until(number, arguments, at, clock),
         What::ReadClock => clocks::read_clock(a as i32, b),

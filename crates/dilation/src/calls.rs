@@ -34,6 +34,8 @@ pub enum What {
     Execute,
     /// The supervisor counts it and answers ENOSYS.
     Refuse,
+    /// The kernel seems not to have it, so that programs make another call, which has the same effect.
+    Absent,
     /// A wait of a duration.
     Wait(Wait),
     /// A wait until an instant, a timespec.
@@ -141,6 +143,8 @@ pub const CALLS: &[Call] = &[
     call("io_uring_register", 427, &[], Refuse),
     call("adjtimex", 159, &[], Refuse),
     call("clock_adjtime", 305, &[], Refuse),
+    // It can reset all signal handlers of the new process, the image's too. C libraries fall back on clone.
+    call("clone3", 435, &[], Absent),
     call("clock_gettime", 228, &[], ReadClock),
     call("gettimeofday", 96, &[], ReadTimeOfDay),
     call("time", 201, &[], ReadSeconds),

@@ -7,7 +7,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 
 use libc::{
     sock_filter, BPF_ABS, BPF_ALU, BPF_AND, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W,
-    SECCOMP_RET_ALLOW, SECCOMP_RET_TRAP, SECCOMP_RET_USER_NOTIF,
+    SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO, SECCOMP_RET_TRAP, SECCOMP_RET_USER_NOTIF,
 };
 use nix::errno::Errno;
 
@@ -26,6 +26,7 @@ const INSTRUCTION: u32 = 8;
 const ARGUMENTS: u32 = 16;
 
 const TRAPPED: u32 = SECCOMP_RET_TRAP | TRAP as u32;
+const ABSENT: u32 = SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
 /// FUTEX_CMD_MASK.
 const FUTEX_COMMAND: u32 = 127;
 
@@ -64,6 +65,9 @@ fn program() -> Vec<sock_filter> {
 fn block(call: &Call) -> Vec<sock_filter> {
     if matches!(call.what, What::Execute | What::Refuse) {
         return vec![answer(SECCOMP_RET_USER_NOTIF)];
+    }
+    if call.what == What::Absent {
+        return vec![answer(ABSENT)];
     }
     // The image's own calls pass.
     let mut block = vec![

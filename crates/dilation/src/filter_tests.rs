@@ -118,4 +118,5 @@ fn the_supervisor_decides_on_programs_and_on_what_is_refused() {
     }
     assert_eq!(decide(&Made { architecture: 0x4000_0003, ..call(1, [0; 6]) }), SECCOMP_RET_USER_NOTIF);
     assert_eq!(decide(&call(1, [0; 6])), SECCOMP_RET_ALLOW);
+    assert_eq!(decide(&call(435, [POINTER, 88, 0, 0, 0, 0])), ABSENT);
 }
