@@ -19,6 +19,19 @@ pub static TICKS_PER_US: LazyLock<f64> = LazyLock::new(|| {
     (ticks() - first) as f64 / began.elapsed().as_secs_f64() / 1e6
 });
 
+/// How late this machine wakes processes at the moment, ms: the worst of forty threads, each the best of five sleeps.
+pub fn lateness_ms() -> f64 {
+    let sleep = Duration::from_millis(20);
+    let late = move || {
+        let began = Instant::now();
+        std::thread::sleep(sleep);
+        began.elapsed() - sleep
+    };
+    let threads: Vec<_> = (0..40).map(|_| std::thread::spawn(move || (0..5).map(|_| late()).min())).collect();
+    let worst = threads.into_iter().filter_map(|thread| thread.join().unwrap()).max();
+    worst.unwrap_or_default().as_secs_f64() * 1e3
+}
+
 /// What became of a program.
 pub struct Outcome {
     pub status: i32,
