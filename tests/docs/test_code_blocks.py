@@ -135,7 +135,7 @@ def experiment(part: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
     Args:
         before: the page's last experiment, whose keys fill in what the part leaves out.
     """
-    if set(part) & {*PLAIN, "factors", "design", "scale", "testbed", "backend", "overlay"}:
+    if set(part) & {*PLAIN, "factors", "design", "scale", "testbed", "backend", "overlay", "time"}:
         return {**before, **part}
     return {**before, "conditions": ["none", {"shown": {"summary": "a part", **part}}]}
 
