@@ -54,7 +54,7 @@ def test_a_declared_delay_is_the_perceived_one_and_load_and_packets_share_a_cloc
             live, "SELECT trial, min(started_ns), max(finished_ns) FROM SAMPLES WHERE measured GROUP BY 1"
         )
     }
-    assert len(spans) == 2
+    assert len(spans) >= 2, "void attempts are repeated"
     for trial, (begin_ns, end_ns) in spans.items():
         measured = json.loads((live.run_folder / "monitors" / f"{trial}.json").read_text())
         window = measured["window"]
