@@ -40,6 +40,8 @@ for number in range(10_000):
         assert answer in (b"401", b"403"), answer
 """
 BLOCKS = 6
+# Of pings and of a bulk transfer in each network.
+EACH_S = 3
 
 
 @needs_chromium
@@ -78,14 +80,14 @@ def measured(live: Live, how: str, page: Chromium) -> dict[str, float]:
         if how != "closed":
             watch(how, url_of(said), page)
         with pings(live) as file:
-            time.sleep(5)
+            time.sleep(EACH_S)
         trips_ns = [trip_ns for _, trip_ns in read_pings(file)]
         # Without the delay, so that the link alone decides how fast the transfer is.
         assert live.run("set", "none")[0] == 0
         takes = live.start("exec", "b", "--", sys.executable, "bulk.py", "take")
         assert takes.stdout is not None
         assert takes.stdout.readline() == "takes\n"
-        status, said_of_sender = live.run("exec", "a", "--", sys.executable, "bulk.py", "send", "5")
+        status, said_of_sender = live.run("exec", "a", "--", sys.executable, "bulk.py", "send", str(EACH_S))
         assert status == 0, said_of_sender
         bps = float(takes.stdout.readline())
         takes.communicate(timeout=20)
