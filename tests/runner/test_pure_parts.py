@@ -14,10 +14,13 @@ from pydantic import BaseModel, ValidationError
 
 from crosswind.app.requirements import GoProgram
 from crosswind.errors import CrosswindError, Exit
+from crosswind.fingerprint.measure.machines import Busy
 from crosswind.results import Journal, Metric, TrialRow
+from crosswind.results.provenance import MachineOfTestbed
 from crosswind.runner.growth import can_settle, forecast, unsettled
 from crosswind.runner.interference import check_iperf3, draws
 from crosswind.runner.interruption import Interrupted, Interruption
+from crosswind.runner.machines import busy
 from crosswind.runner.outcome import judge_run
 from crosswind.runner.reason import exception_text
 from crosswind.spec import Resolved, ResolvedInterference
@@ -251,3 +254,11 @@ def test_a_document_with_errors_is_a_reason_of_one_line() -> None:
         assert "\n" not in found
     assert found.endswith(", and 1 more errors")
     assert exception_text(ValueError("too long")) == "ValueError: too long"
+
+
+def test_what_a_machine_of_a_testbed_does_besides_is_known_but_for_its_interfaces() -> None:
+    machine = MachineOfTestbed(
+        name="m1", load_average=3.0, cores=2, memory_bytes=100, memory_available_bytes=25
+    )
+    assert busy(machine) == Busy("m1", 1.5, 0.75, None)
+    assert busy(MachineOfTestbed(name="m2")) == Busy("m2", None, None, None)

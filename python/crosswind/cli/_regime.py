@@ -44,7 +44,7 @@ def measure_regime(
     """
     from rich.console import Console
 
-    from crosswind.fingerprint.measure.machines import facts_here, refuse_busy
+    from crosswind.fingerprint.measure.machines import Busy, facts_here, refuse_busy
     from crosswind.fingerprint.measure.sent_bytes import SentBytes
     from crosswind.fingerprint.regime.measure import is_complete, keep_measuring
     from crosswind.fingerprint.regime.pattern import Pattern
@@ -62,7 +62,7 @@ def measure_regime(
     wanted_s = wanted_ns / 1e9
     point_s = pattern.usual_point_s if point_ns is None else point_ns / 1e9
     here = facts_here()
-    refuse_busy([here], bounds)
+    refuse_busy([Busy.of(here)], bounds)
     header = header_of(
         regime=str(pattern),
         point_s=point_s,
@@ -87,7 +87,7 @@ def measure_regime(
         for point in recorder.before.points:
             count(point)
         if not is_complete(recorder.before, pattern, wanted_s):
-            refuse_busy([here], recorder.before.header.bounds.replaced_by(bounds))
+            refuse_busy([Busy.of(here)], recorder.before.header.bounds.replaced_by(bounds))
             sent.expect_seconds(point_s, "the next point")
             keep_measuring(network, pattern, wanted_s, recorder, say)
     click.echo(described(read_record(out.read_bytes())))

@@ -34,7 +34,7 @@ from crosswind.fingerprint.measure.capacity import (
 from crosswind.fingerprint.measure.duty_cycle import duty_cycle
 from crosswind.fingerprint.measure.ends import Network
 from crosswind.fingerprint.measure.first_rate import first_rate
-from crosswind.fingerprint.measure.machines import Bounds, machines, refuse_busy
+from crosswind.fingerprint.measure.machines import Bounds, Busy, machines, refuse_busy
 from crosswind.fingerprint.measure.messages import Messages
 from crosswind.fingerprint.measure.one_way import one_way
 from crosswind.fingerprint.measure.round_trips import LOAD_S, beside_bulk, idle
@@ -185,7 +185,7 @@ def begin(
     before = provenance(Path.cwd(), seed, {}).as_json()
     with network() as ends:
         seen = machines(ends, cloud=cloud)
-        refuse_busy(seen.places, bounds)
+        refuse_busy(map(Busy.of, seen.places), bounds)
         between = ends.near.name, ends.far.name
         return Fingerprint(between, way_of(ends, seen.near), condition, sent, seed, seen, before)
 

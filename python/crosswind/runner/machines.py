@@ -10,6 +10,7 @@ from pathlib import Path
 from crosswind.app.find import application_of
 from crosswind.doctor.finding import FindingVerdict
 from crosswind.doctor.machines import LookedAt, Needs, look_at_machines, needs_of
+from crosswind.fingerprint.measure.machines import Busy
 from crosswind.plan.placement import Placement, placement_of
 from crosswind.results.provenance import MachineOfTestbed
 from crosswind.spec import Resolved
@@ -93,6 +94,18 @@ def _refused(resolved: Resolved) -> list[str]:
     """Return what cannot be done on several machines."""
     why = application_of(resolved).needs_one_machine()
     return [] if why is None else [f"application: {resolved.application.name} needs one machine: {why}"]
+
+
+def busy(machine: MachineOfTestbed) -> Busy:
+    """Return what a machine does besides: its load and memory; the rates of its interfaces are not known."""
+    load, cores = machine.load_average, machine.cores
+    memory, available = machine.memory_bytes, machine.memory_available_bytes
+    return Busy(
+        machine.name,
+        None if load is None or not cores else load / cores,
+        None if available is None or not memory else 1 - available / memory,
+        None,
+    )
 
 
 def _described(found: LookedAt) -> MachineOfTestbed:

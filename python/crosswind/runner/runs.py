@@ -10,13 +10,13 @@ from crosswind.app import Application
 from crosswind.app.find import application_of
 from crosswind.errors import CrosswindError, Exit
 from crosswind.fingerprint.measure import end_facts
-from crosswind.fingerprint.measure.machines import ANYTHING, Bounds, facts_here, refuse_busy
+from crosswind.fingerprint.measure.machines import ANYTHING, Bounds, Busy, facts_here, refuse_busy
 from crosswind.plan import planned, planned_fingerprint, selected
 from crosswind.results import ResultsFolder
 from crosswind.results.documents import WITHOUT_IT, blaming
 from crosswind.runner.attempt import planned_row
 from crosswind.runner.machine import check_same_machine, machine_now
-from crosswind.runner.machines import machines_now
+from crosswind.runner.machines import busy, machines_now
 from crosswind.runner.outcome import RunOutcome
 from crosswind.runner.preflight import Checked, preflight
 from crosswind.runner.sitting import Report, Sitting
@@ -69,7 +69,7 @@ def run(
         application = application_of(placed)
         now = machine_now(placed, application, checked, source_folder)
         here = facts_here(since)
-        refuse_busy([here], bounds)
+        refuse_busy([Busy.of(here), *map(busy, checked.machines)], bounds)
         now = now.with_changes(
             remarks=list(checked.notes),
             state=here.state,
@@ -162,7 +162,7 @@ def _continued(
         provenance = folder.path / "provenance.json"
         with blaming(provenance, WITHOUT_IT):
             declared = ANYTHING if before is None else Bounds(**before.bounds)
-        refuse_busy([facts_here(since)], declared.replaced_by(bounds))
+        refuse_busy([Busy.of(facts_here(since)), *map(busy, checked.machines)], declared.replaced_by(bounds))
         if before is None:
             folder.write_provenance(before=now)
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -106,10 +106,36 @@ def _with_cloud(end: End, facts: EndFacts) -> EndFacts:
 _CLOUD: TypeAdapter[Cloud | None] = TypeAdapter(Cloud | None)
 
 
-def refuse_busy(places: Iterable[EndFacts], bounds: Bounds) -> None:
+@dataclass(frozen=True)
+class Busy:
+    """What a machine does besides; None where it is not known.
+
+    Attributes:
+        host: what messages call it.
+        load_per_core, memory_share, interfaces_bps: as in `Bounds`; rates by interface, the larger direction.
+    """
+
+    host: str
+    load_per_core: float | None
+    memory_share: float | None
+    interfaces_bps: Mapping[str, float] | None
+
+    @classmethod
+    def of(cls, facts: EndFacts) -> Busy:
+        """Return what the facts of a machine say of it."""
+        state = facts.state
+        return cls(
+            facts.host,
+            state.load_average[0] / facts.cores,
+            state.memory_used_bytes / state.memory_bytes,
+            {name: max(rates.received, rates.sent) for name, rates in state.interfaces_bps.items()},
+        )
+
+
+def refuse_busy(places: Iterable[Busy], bounds: Bounds) -> None:
     """Check machines against bounds.
 
-    Raises: TooBusy: something is above its bound; names everything that is, and where.
+    Raises: TooBusy: something is above its bound, or not known; names everything that is, and where.
     """
     above = [f"{place.host}: {what}" for place in places for what in _above(place, bounds)]
     if above:
@@ -118,17 +144,24 @@ def refuse_busy(places: Iterable[EndFacts], bounds: Bounds) -> None:
         )
 
 
-def _above(place: EndFacts, bounds: Bounds) -> list[str]:
-    state, found = place.state, []
-    load = state.load_average[0] / place.cores
-    if bounds.load_per_core is not None and load > bounds.load_per_core:
-        found.append(f"load {load:.2f} a core, above {bounds.load_per_core:g} (--load-at-most)")
-    used = state.memory_used_bytes / state.memory_bytes
-    if bounds.memory_share is not None and used > bounds.memory_share:
-        found.append(f"memory {used:.0%} used, above {bounds.memory_share:.0%} (--memory-at-most)")
-    for name, rates in state.interfaces_bps.items():
-        rate_bps = max(rates.received, rates.sent)
-        if name != "lo" and bounds.interface_bps is not None and rate_bps > bounds.interface_bps:
-            allowed = rate_text(bounds.interface_bps)
-            found.append(f"{rate_text(rate_bps)} through {name}, above {allowed} (--traffic-at-most)")
-    return found
+def _above(place: Busy, bounds: Bounds) -> Iterator[str]:
+    if bounds.load_per_core is not None:
+        load = place.load_per_core
+        if load is None:
+            yield "its load is not known (--load-at-most)"
+        elif load > bounds.load_per_core:
+            yield f"load {load:.2f} a core, above {bounds.load_per_core:g} (--load-at-most)"
+    if bounds.memory_share is not None:
+        used = place.memory_share
+        if used is None:
+            yield "its memory is not known (--memory-at-most)"
+        elif used > bounds.memory_share:
+            yield f"memory {used:.0%} used, above {bounds.memory_share:.0%} (--memory-at-most)"
+    if bounds.interface_bps is not None:
+        if place.interfaces_bps is None:
+            yield "what goes through its interfaces is not known (--traffic-at-most)"
+            return
+        allowed = rate_text(bounds.interface_bps)
+        for name, rate_bps in place.interfaces_bps.items():
+            if name != "lo" and rate_bps > bounds.interface_bps:
+                yield f"{rate_text(rate_bps)} through {name}, above {allowed} (--traffic-at-most)"
