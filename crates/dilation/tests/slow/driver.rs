@@ -2,13 +2,19 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 /// A folder for programs that the tests compile.
 static FOLDER: LazyLock<TempDir> = LazyLock::new(|| tempfile::tempdir().unwrap());
+
+/// What measures time runs alone: a thousand programs beside it would be what is measured.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Ticks of the time-stamp counter in a microsecond. Nothing dilates this counter.
 pub static TICKS_PER_US: LazyLock<f64> = LazyLock::new(|| {
@@ -21,6 +27,7 @@ pub static TICKS_PER_US: LazyLock<f64> = LazyLock::new(|| {
 
 /// How late this machine wakes processes at the moment, ms: the worst of forty threads, each the best of five sleeps.
 pub fn lateness_ms() -> f64 {
+    let _alone = alone();
     let sleep = Duration::from_millis(20);
     let late = move || {
         let began = Instant::now();
@@ -53,6 +60,7 @@ impl Outcome {
 pub fn slow(factor: u64, command: &[&str]) -> Outcome {
     let example = std::env::current_exe().unwrap().parent().unwrap().join("../examples/slow");
     assert!(example.exists(), "{} is built by cargo test", example.display());
+    let _alone = alone();
     let began = Instant::now();
     let output =
         Command::new(example).arg(factor.to_string()).args(command).current_dir(FOLDER.path()).output();
