@@ -7,8 +7,8 @@ Claims are made under two clocks. In *virtual* time the engine runs alone, so it
 bounds are a few nanoseconds or bytes. *Live*, the same elements process real packets on this machine, and are
 compared with a bare veth pair in the same run.
 
-`virtual` and `live` have a file for each family of claims. `suite` lists the families in the order in which
-they are measured.
+`virtual` and `live` have a file for each family of claims, `conformance` one for each source of criteria that
+others wrote. `suite` lists the families in the order in which they are measured.
 """
 
 from crosswind.certify.certificate import Certificate

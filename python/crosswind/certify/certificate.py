@@ -1,4 +1,4 @@
-"""The certificate: the claims of one run of the suite on one machine (JSON, contracts.md, section 8)."""
+"""The certificate: the claims of one run of a suite on one machine (JSON, contracts.md, section 8)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,16 @@ from crosswind.errors import Exit
 from crosswind.results.durable import write_text
 from crosswind.testbed.folders import cache_folder
 
+SuiteName = Literal["emulation", "conformance"]
+# Each suite has a file of its own, so that one does not replace the other's certificate.
+_FILES: dict[SuiteName, str] = {"emulation": "certificate.json", "conformance": "conformance.json"}
+
 
 class Certificate(BaseModel):
-    """The claims of one run of the suite on one machine.
+    """The claims of one run of a suite on one machine.
 
     Attributes:
+        suite: `emulation`, known answers; or `conformance`, criteria that others wrote.
         decision: failed if any claim failed, else undecided if any is, else held.
         held, failed, undecided: numbers of claims.
         took_s: how long the suite ran.
@@ -31,6 +36,7 @@ class Certificate(BaseModel):
     model_config = ConfigDict(frozen=True, validate_by_name=True)
 
     schema_version: Literal[1] = Field(1, alias="schema")
+    suite: SuiteName = "emulation"
     decision: Decision
     held: int
     failed: int
@@ -49,11 +55,13 @@ class Certificate(BaseModel):
         took_s: float,
         wait_mode: str | None,
         tries: Sequence[Try] = (),
+        suite: SuiteName = "emulation",
     ) -> Self:
         """Return the certificate that follows from these claims."""
         counts = Counter(claim.decision for claim in claims)
         worst = next((each for each in (Decision.FAILED, Decision.UNDECIDED) if counts[each]), Decision.HELD)
         return cls(
+            suite=suite,
             decision=worst,
             held=counts[Decision.HELD],
             failed=counts[Decision.FAILED],
@@ -80,7 +88,7 @@ class Certificate(BaseModel):
 
 
 def store_certificate(certificate: Certificate, file: Path | None = None) -> Path:
-    """Write a certificate to `file`, or in the place of the machine's last one; return the path."""
-    file = file or cache_folder() / "certificate.json"
+    """Write a certificate to `file`, or in the place of the last one of its suite; return the path."""
+    file = file or cache_folder() / _FILES[certificate.suite]
     write_text(file, certificate.model_dump_json(by_alias=True, indent=2) + "\n")
     return file

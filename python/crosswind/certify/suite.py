@@ -1,4 +1,4 @@
-"""The suite: the families of claims in their order, and the run that makes a certificate."""
+"""The suites: families of claims in their order, and the run that makes a certificate."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from crosswind.certify.certificate import Certificate
+from crosswind.certify.certificate import Certificate, SuiteName
 from crosswind.certify.claim import Claim, not_measured
+from crosswind.certify.conformance import linux_forwarding
 from crosswind.certify.live import changes as live_changes
 from crosswind.certify.live import delay as live_delay
 from crosswind.certify.live import queueing as live_queueing
@@ -82,30 +83,43 @@ def live_families(wait_mode: str, tries: Tries) -> list[Family]:
     ]
 
 
-def certify(say: Callable[[str], None]) -> Certificate:
-    """Run the whole suite, in two to four minutes.
+def conformance_families() -> list[Family]:
+    """Return the families of criteria that others wrote; all are measured in virtual time."""
+    return [
+        Family(module.FAMILY, f"{module.FAMILY}, in virtual time", module.claims)
+        for module in (linux_forwarding,)
+    ]
+
+
+def certify(suite: SuiteName, say: Callable[[str], None]) -> Certificate:
+    """Run a whole suite; `emulation` takes two to four minutes.
 
     Args:
         say: is called with a few words for each step, to show progress.
     """
+    virtual, live = {
+        "emulation": (virtual_families(), live_families),
+        "conformance": (conformance_families(), None),
+    }[suite]
     began = time.monotonic()
     tools = {name: binary_version(find_binary(name)) for name in (AGENT, LOAD, SIMULATE)}
     before = provenance(Path.cwd(), SEED, tools).as_json()
-    claims = list(_measure(virtual_families(), "virtual", say))
-    say("bringing two nodes up")
+    claims = list(_measure(virtual, "virtual", say))
     tries = Tries()
-    try:
-        wait_mode: str | None = _wait_mode()
-    except TestbedError as error:
-        wait_mode = None
-        claims.append(
-            not_measured(
-                "live", "a fabric of two nodes", "live", "nodes", "two nodes must come up", str(error)
+    wait_mode: str | None = None
+    if live is not None:
+        say("bringing two nodes up")
+        try:
+            wait_mode = _wait_mode()
+        except TestbedError as error:
+            claims.append(
+                not_measured(
+                    "live", "a fabric of two nodes", "live", "nodes", "two nodes must come up", str(error)
+                )
             )
-        )
-    if wait_mode is not None:
-        claims += _measure(live_families(wait_mode, tries), "live", say)
-    return Certificate.of(claims, before, time.monotonic() - began, wait_mode, tries.all)
+        else:
+            claims += _measure(live(wait_mode, tries), "live", say)
+    return Certificate.of(claims, before, time.monotonic() - began, wait_mode, tries.all, suite)
 
 
 def _measure(families: Sequence[Family], clock: str, say: Callable[[str], None]) -> Iterator[Claim]:

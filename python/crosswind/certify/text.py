@@ -19,7 +19,7 @@ _CLOCKS = {"virtual": "In virtual time: the engine alone", "live": "On this mach
 def print_certificate(certificate: Certificate, console: Console) -> None:
     """Print a certificate; the answer comes last, where a terminal shows it."""
     for clock, claims in groupby(certificate.claims, key=lambda claim: claim.clock):
-        console.print(_table(_CLOCKS[clock], list(claims)))
+        console.print(_table(_CLOCKS[clock], list(claims), sources=certificate.suite == "conformance"))
         console.print()
     # One disturbance can leave many claims undecided; it is printed once.
     for reason, names in _by_reason(certificate.claims).items():
@@ -66,21 +66,25 @@ def figure_text(value: float | None, unit: str) -> str:
     return f"{value:.3g} {unit}"
 
 
-def _table(title: str, claims: list[Claim]) -> Table:
+def _table(title: str, claims: list[Claim], *, sources: bool) -> Table:
+    """Return a table of claims; the sources of criteria that others wrote are a column of it."""
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for heading in ("", "claim"):
         table.add_column(heading)
     for heading in ("measured", "at most"):
         table.add_column(heading, justify="right")
+    if sources:
+        table.add_column("source")
     family = ""
     for claim in claims:
         if claim.family != family:
             family = claim.family
-            table.add_row("", f"[bold]{family}[/bold]", "", "")
+            table.add_row("", f"[bold]{family}[/bold]")
         table.add_row(
             f"[{_STYLES[claim.decision]}]{claim.decision.value}[/]",
             f"  {claim.name}",
             figure_text(claim.measured, claim.unit),
             figure_text(claim.bound, claim.unit),
+            *([claim.because] if sources else []),
         )
     return table
