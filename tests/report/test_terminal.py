@@ -224,7 +224,7 @@ def test_terminal_and_log_say_how_slow_time_is() -> None:
     for view in (Lines, LiveTable):
         console = Console(file=io.StringIO(), width=100, force_terminal=view is LiveTable, highlight=False)
         shown = view(console)
-        shown.show(begun(2).model_copy(update={"dilation": 10}))
+        shown.show(begun(2).model_copy(update={"dilations": (10,)}))
         shown.close()
         assert isinstance(console.file, io.StringIO)
         assert "time: 10 times slower; perceived time is shown" in console.file.getvalue()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crosswind.runner.budgets import Bucket, Budgets
-from crosswind.spec.resolved import FabricCondition, Resolved, ResolvedTrials
+from crosswind.spec.resolved import FabricCondition, Resolved, ResolvedCondition, ResolvedTrials
 
 # Full with 400 Mbit at first; 100 were left 1000 s after the epoch, and 20 come back every second.
 SPENT = Bucket(400_000_000, 20_000_000, 400_000_000, 100_000_000, 1000.0)
@@ -44,7 +44,10 @@ def test_fresh_budgets_are_never_told_to_the_agent(tmp_path: Path) -> None:
 
 
 def test_the_buckets_of_a_network_that_is_slowed_down_refill_as_slowly(tmp_path: Path) -> None:
-    kept = Resolved.unknown().model_copy(update={"trials": ResolvedTrials(budgets="kept"), "dilation": 10})
+    slow = ResolvedCondition(name="slow", dilation=10)
+    kept = Resolved.unknown().model_copy(
+        update={"trials": ResolvedTrials(budgets="kept"), "conditions": [slow]}
+    )
     # Left 100 s of real time ago, which are 10 s in the network.
     spent = Bucket(400_000_000, 20_000_000, 400_000_000, 100_000_000, (time.time() - 100) / 10)
     (tmp_path / "budgets.json").write_text(json.dumps({"slow": {NAME: asdict(spent)}}))

@@ -1,13 +1,17 @@
 """Time that is slowed down: what a file says, and which networks can be slowed down."""
 
+import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from crosswind.api.fabric import Fabric
+from crosswind.cli.certify import command as certify
 from crosswind.errors import CrosswindError
+from crosswind.plan.expected import trial_s
 from crosswind.spec import SpecErrors, fabric_of, load_experiment, load_setup, resolve
-from crosswind.spec.dilation import slowed
+from crosswind.spec.dilation import slowed, under_each
 from crosswind.spec.resolved import Resolved
 
 NETWORK = """\
@@ -57,6 +61,51 @@ def test_the_command_line_takes_the_place_of_the_file(tmp_path: Path) -> None:
     assert slowed(slow, None) is slow
     with pytest.raises(CrosswindError, match="dilation: 0 would make time faster than real; write 1 or more"):
         slowed(slow, 0)
+
+
+def test_an_experiment_is_run_under_several_dilations_in_one_run(tmp_path: Path) -> None:
+    far = "[none: {}, far: {link: [{delay: {time: 1ms}}]}]"
+    both = under_each(resolved(tmp_path, "time: {dilation: 10}", far), (None, 10, 20))
+    names = [condition.name for condition in both.conditions]
+    assert names == ["none@real", "none@10", "none@20", "far@real", "far@10", "far@20"]
+    assert [fabric_of(both, name).dilation for name in names] == [None, 10, 20] * 2
+    assert both.dilations == (None, 10, 20)
+    assert both.factor_min == 1
+    # Two trials as written are too few for an interval.
+    assert both.trials.repeat.at_least == both.trials.repeat.at_most == 6
+    # A block takes 3 s of load and 1 s of rest at each: (1 + 10 + 20) / 3 of real time in the mean.
+    assert trial_s(both.model_copy(update={"conditions": both.conditions[:3]})) == pytest.approx(
+        4 * 31 / 3 + trial_s(resolved(tmp_path)) - 4  # type: ignore[operator]
+    )
+    # What `resume` reads again.
+    assert both.selection is not None
+    assert both.selection.dilations == [None, 10, 20]
+    assert Resolved.model_validate(json.loads(json.dumps(both.as_json()))).as_json() == both.as_json()
+
+
+def test_a_limit_that_twice_the_dilation_breaks_is_refused(tmp_path: Path) -> None:
+    half = resolved(tmp_path, node="{host: h0, cpus: 0.5}")
+    with pytest.raises(CrosswindError, match=r"dilation 80: node server has 0\.5 CPUs"):
+        under_each(half, (40, 80))
+
+
+@pytest.mark.parametrize(
+    ("time", "words"),
+    [
+        ("time: {dilation: 600}\n", "twice a dilation of 600 is above 1000; certify 500 at most"),
+        ("", "has no `time: {dilation: k}`, and `crosswind plan` proposes none"),
+    ],
+)
+def test_what_certify_cannot_run_is_refused_before_it_starts(
+    tmp_path: Path, time: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = written(tmp_path, f"{EXPERIMENT}conditions: [none: {{}}]\n{time}")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))  # Without a calibration.
+    done = CliRunner().invoke(certify, ["--dilation", str(file)])
+    assert isinstance(done.exception, CrosswindError)
+    assert words in str(done.exception)
+    assert not (tmp_path / "results").exists()
 
 
 def test_a_network_that_is_up_for_own_programs_is_refused(tmp_path: Path) -> None:

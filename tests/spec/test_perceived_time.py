@@ -36,6 +36,12 @@ def test_real_time_is_perceived_as_it_is(instant_ns: int) -> None:
 
 
 def test_what_pages_show_names_the_factor() -> None:
-    assert slower_text(10) == "time: 10 times slower; perceived time is shown"
-    assert slower_text(None) == ""
-    assert "changes nothing" in slower_text(1)
+    assert slower_text([10]) == "time: 10 times slower; perceived time is shown"
+    assert slower_text([None]) == ""
+    assert "changes nothing" in slower_text([1])
+    assert "changes nothing" in slower_text([None, 1])
+
+
+def test_what_pages_show_names_every_factor_where_conditions_differ() -> None:
+    assert slower_text([10, 20]) == "time: 10 and 20 times slower, by condition; perceived time is shown"
+    assert slower_text([None, 1, 10]).startswith("time: real, and 10 times slower, by condition")

@@ -15,22 +15,44 @@ from crosswind.errors import Exit
 from crosswind.results.durable import write_text
 from crosswind.testbed.folders import cache_folder
 
-SuiteName = Literal["emulation", "conformance"]
+SuiteName = Literal["emulation", "conformance", "dilation"]
 # Each suite has a file of its own, so that one does not replace the other's certificate.
-_FILES: dict[SuiteName, str] = {"emulation": "certificate.json", "conformance": "conformance.json"}
+_FILES: dict[SuiteName, str] = {
+    "emulation": "certificate.json",
+    "conformance": "conformance.json",
+    "dilation": "dilation.json",
+}
+
+
+class Invariance(BaseModel):
+    """What `crosswind certify --dilation` ran.
+
+    Attributes:
+        dilations: under which every condition ran; None: real time.
+        results: the folder of the run.
+        left_out: why there was no null run; empty where there was one.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    dilations: tuple[int | None, ...]
+    results: str
+    left_out: str
 
 
 class Certificate(BaseModel):
     """The claims of one run of a suite on one machine.
 
     Attributes:
-        suite: `emulation`, known answers; or `conformance`, criteria that others wrote.
+        suite: `emulation`, known answers; or `conformance`, criteria that others wrote; or `dilation`, an
+            experiment at several dilations.
         decision: failed if any claim failed, else undecided if any is, else held.
         held, failed, undecided: numbers of claims.
         took_s: how long the suite ran.
         wait_mode: how the live emulator waited; None where no live claim was made.
         tries: of live measurements, in order.
         provenance: facts of the machine before the first claim.
+        invariance: None in the other suites.
     """
 
     model_config = ConfigDict(frozen=True, validate_by_name=True)
@@ -46,6 +68,7 @@ class Certificate(BaseModel):
     tries: tuple[Try, ...]
     claims: tuple[Claim, ...]
     provenance: dict[str, JsonValue]
+    invariance: Invariance | None = None
 
     @classmethod
     def of(
@@ -56,6 +79,7 @@ class Certificate(BaseModel):
         wait_mode: str | None,
         tries: Sequence[Try] = (),
         suite: SuiteName = "emulation",
+        invariance: Invariance | None = None,
     ) -> Self:
         """Return the certificate that follows from these claims."""
         counts = Counter(claim.decision for claim in claims)
@@ -71,6 +95,7 @@ class Certificate(BaseModel):
             tries=tuple(tries),
             claims=tuple(claims),
             provenance=provenance,
+            invariance=invariance,
         )
 
     @property

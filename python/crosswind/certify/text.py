@@ -13,7 +13,11 @@ from crosswind.certify.claim import Claim, Decision
 from crosswind.text.quantities import count_text, time_text
 
 _STYLES = {Decision.HELD: "green", Decision.UNDECIDED: "yellow", Decision.FAILED: "bold red"}
-_CLOCKS = {"virtual": "In virtual time: the engine alone", "live": "On this machine, now"}
+_CLOCKS = {
+    "virtual": "In virtual time: the engine alone",
+    "live": "On this machine, now",
+    "perceived": "The same experiment at two dilations: the largest change that the trials leave possible",
+}
 
 
 def print_certificate(certificate: Certificate, console: Console) -> None:
@@ -28,6 +32,8 @@ def print_certificate(certificate: Certificate, console: Console) -> None:
     if repeated := sum(one.repeated for one in certificate.tries):
         tried = f"{repeated} of {len(certificate.tries)} live measurements did not count and were repeated"
         console.print(f"{tried}: other programs or the hypervisor used the CPU.", markup=False)
+    if (invariance := certificate.invariance) is not None and invariance.left_out:
+        console.print(f"No null run: {invariance.left_out}.", markup=False)
     console.print(answer(certificate), style=_STYLES[certificate.decision], markup=False)
 
 
@@ -40,9 +46,10 @@ def answer(certificate: Certificate) -> str:
         also = f", {undecided} undecided" if undecided else ""
         return f"NOT certified: {failed} of {total} claims failed{also} ({took})."
     if undecided:
+        with_more = "" if certificate.invariance is None else ", or with more trials (`repeat`)"
         return (
             f"Undecided: {undecided} of {total} claims could not be measured well enough; the others held "
-            f"({took}). Run it again on a quiet machine."
+            f"({took}). Run it again on a quiet machine{with_more}."
         )
     return f"Certified: all {total} claims held ({took})."
 
@@ -61,7 +68,7 @@ def figure_text(value: float | None, unit: str) -> str:
         return "unknown"
     if unit == "ns":
         return time_text(value)
-    if unit in ("packets", "nodes", "decisions"):
+    if unit in ("packets", "nodes", "decisions", "programs"):
         return f"{count_text(value)} {unit}"
     return f"{value:.3g} {unit}"
 

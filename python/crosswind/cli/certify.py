@@ -9,7 +9,7 @@ import click
 
 from crosswind.cli._machine import require_writable
 from crosswind.cli._output import console, print_json
-from crosswind.errors import Exit
+from crosswind.errors import CrosswindError, Exit
 
 if TYPE_CHECKING:
     from crosswind.certify.certificate import SuiteName
@@ -19,16 +19,21 @@ if TYPE_CHECKING:
 @click.option(
     "--suite",
     type=click.Choice(("emulation", "conformance")),
-    default="emulation",
     help="Known answers (the default), or criteria that others wrote: Linux' tests and RFCs.",
+)
+@click.option(
+    "--dilation",
+    "slowed_file",
+    metavar="FILE",
+    help="Instead, run this experiment at its dilation and at twice that, and compare.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the certificate as JSON.")
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="Write the certificate to this file instead of the cache folder.",
+    help="Write the certificate to this file instead of the cache folder, or the folder of the run.",
 )
-def command(suite: SuiteName, as_json: bool, out: Path | None) -> Exit:
+def command(suite: SuiteName | None, slowed_file: str | None, as_json: bool, out: Path | None) -> Exit:
     """Check the emulation on this machine against known answers, and print a certificate.
 
     It takes two to four minutes. First it checks the engine alone, in virtual time, against exact answers:
@@ -40,9 +45,22 @@ def command(suite: SuiteName, as_json: bool, out: Path | None) -> Exit:
 
     `--suite conformance` checks other claims instead: criteria of other people's tests and of RFCs, each with
     its section. A criterion that does not apply is not in the table; the documentation lists it.
+
+    With --dilation it runs an experiment instead: a file, or a name of the catalogue. Every condition runs at
+    the file's `time: {dilation: k}`, or at what `crosswind plan` proposes, and at twice that, at least six
+    times each, in random order within blocks. A figure of the application holds where the trials exclude that
+    it changes by more than 5 %; it failed where they show such a change. Where this machine carries the
+    experiment in real time, a dilation of 1 is compared with real time, too. Programs and calls that were not
+    slowed down are named. The run is stored below results, as by `crosswind run`.
     """
     if out is not None:
         require_writable(out, "name another file with --out")
+    if slowed_file is not None:
+        if suite is not None:
+            raise CrosswindError("--suite: runs no experiment; leave out --suite, or --dilation")
+        from crosswind.cli._invariance import certify_dilation
+
+        return certify_dilation(slowed_file, out, as_json=as_json)
     from rich.console import Console
 
     from crosswind.certify.certificate import store_certificate
@@ -51,7 +69,7 @@ def command(suite: SuiteName, as_json: bool, out: Path | None) -> Exit:
 
     # Progress goes to stderr, and only on a terminal.
     with Console(stderr=True).status("") as status:
-        certificate = certify(suite, status.update)
+        certificate = certify(suite or "emulation", status.update)
     file = store_certificate(certificate, out)
     if as_json:
         print_json(certificate.as_json())

@@ -48,7 +48,7 @@ class Console(Served):
     def _describe(self, _: Parameters) -> Answer:
         return Answer.of(
             _UpShown(
-                network=network_shown(self._net.graph, None),
+                network=network_shown(self._net.graph),
                 active=self._recent.active,
                 hand=self._hand.shown(),
             )

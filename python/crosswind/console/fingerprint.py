@@ -45,5 +45,5 @@ class FingerprintConsole(Served):
         return super().__enter__()
 
     def _describe(self, _: Parameters) -> Answer:
-        network = None if self._network is None else network_shown(self._network, None)
+        network = None if self._network is None else network_shown(self._network)
         return Answer.of(_FingerprintShown(network=network, active=self._recent.active))

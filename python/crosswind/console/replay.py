@@ -119,7 +119,7 @@ class Replay(Served):
             trials = [self._listed(trial) for trial in self._results.trials]
         return Answer.of(
             _ReplayShown(
-                network=network_shown(self._network, self._results.resolved.dilation),
+                network=network_shown(self._network, self._results.resolved.dilations),
                 name=self._results.resolved.name,
                 folder=self._results.path.resolve().name,
                 application=self._results.resolved.application.name,

@@ -63,7 +63,7 @@ class RunConsole(Served):
     def _describe(self, _: Parameters) -> Answer:
         return Answer.of(
             _RunShown(
-                network=network_shown(self._network, self._resolved.dilation),
+                network=network_shown(self._network, self._resolved.dilations),
                 name=self._resolved.name,
                 summary=self._resolved.summary or "",
                 active=self._recent.active,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from crosswind.console.server import Answer, Get, Parameters
@@ -53,14 +55,14 @@ class _Way(Shown):
     back: list[str]
 
 
-def network_shown(network: Network, dilation: int | None) -> NetworkShown:
+def network_shown(network: Network, dilations: Sequence[int | None] = ()) -> NetworkShown:
     """Return a network as the page takes it.
 
     Args:
-        dilation: how many times slower time passes in its nodes; None where nothing slows it.
+        dilations: how many times slower time passes in its nodes, each once; None where nothing slows it.
     """
     return NetworkShown(
-        title="; ".join(filter(None, (network_line(network), slower_text(dilation)))),
+        title="; ".join(filter(None, (network_line(network), slower_text(dilations)))),
         picture=picture(network).drawing(),
         switches=list(network.switches),
         hosts={host: network.switch_of(host) for host in network.hosts},

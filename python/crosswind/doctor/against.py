@@ -16,6 +16,7 @@ from crosswind.spec.resolved import (
     NormalRate,
     Parameters,
     SentReplay,
+    dilation_of,
     number,
     restricted_to,
 )
@@ -106,7 +107,7 @@ def _ghosts(resolved: Resolved) -> Iterator[str]:
             2 * _packets_per_s(entry)  # They flow in both directions.
             for entry in condition.interference
             if not entry.is_real
-        ) / (resolved.dilation or 1)
+        ) / (dilation_of(resolved, condition) or 1)
         if packets_per_s > GHOST_PACKETS_PER_S_MAX:
             yield (
                 f"{condition.name}: its ghosts send {count_text(packets_per_s)} packets/s, and the engine "
@@ -138,7 +139,7 @@ def _mean_bps(rate: ConstantRate | NormalRate | None) -> int:
 
 def _rates(resolved: Resolved, calibration: Calibration) -> Iterator[str]:
     """Warn of rates above the goodput of the machine: such a limit is never reached."""
-    measured_bps = calibration.honours.goodput_bps_max * (resolved.dilation or 1)
+    measured_bps = calibration.honours.goodput_bps_max * resolved.factor_min
     for what, rate_bps in _once(_all_rates(resolved)):
         if rate_bps > measured_bps:
             yield (
@@ -149,11 +150,11 @@ def _rates(resolved: Resolved, calibration: Calibration) -> Iterator[str]:
 
 
 def _so_slow(resolved: Resolved) -> str:
-    return "" if resolved.dilation is None else f" at a dilation of {resolved.dilation}"
+    return "" if resolved.factor_min == 1 else f" at a dilation of {resolved.factor_min}"
 
 
 def _delays(resolved: Resolved, calibration: Calibration) -> Iterator[str]:
-    least_ns, factor = calibration.honours.delay_ns_min, resolved.dilation or 1
+    least_ns, factor = calibration.honours.delay_ns_min, resolved.factor_min
     if least_ns is None:
         return
     least_ns, floor_ns = least_ns // factor, calibration.floor_ns_p50 // factor

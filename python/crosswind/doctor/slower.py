@@ -47,6 +47,18 @@ def slower_here(resolved: Resolved) -> Slower | None:
     return None if calibration is None else slower(resolved, calibration, this_machine())
 
 
+def hindrance_to_real_time(resolved: Resolved) -> str:
+    """Return why this machine cannot carry an experiment in real time by its calibration; empty if it can."""
+    try:
+        calibration = stored_calibration()
+    except (CalibrationUnreadableError, NotHere) as error:
+        return str(error)
+    if calibration is None:
+        return "this machine is not calibrated; run `crosswind doctor`"
+    found = slower(resolved.model_copy(update={"dilation": None}), calibration, this_machine())
+    return "" if found is None else "; ".join(found.why)
+
+
 def slower(resolved: Resolved, calibration: Calibration, here: CalibratedMachine) -> Slower | None:
     """Return what to propose for an experiment; None where it is slow enough, or cannot be slowed."""
     if resolved.testbed is not None or resolved.backend is not None:
@@ -54,7 +66,7 @@ def slower(resolved: Resolved, calibration: Calibration, here: CalibratedMachine
     if any(condition.is_real for condition in resolved.conditions):
         return None
     needed = [*_rates(resolved, calibration), *_cpus(resolved, here)]
-    lacking = [(factor, why) for factor, why in needed if factor > (resolved.dilation or 1)]
+    lacking = [(factor, why) for factor, why in needed if factor > resolved.factor_min]
     if not lacking:
         return None
     return Slower(max(factor for factor, _ in lacking), tuple(why for _, why in lacking))

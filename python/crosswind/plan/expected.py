@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import fmean
 
 from crosswind.spec import Resolved, applications
+from crosswind.spec.resolved import dilation_of
 
 # Start of a run and its report at the end.
 RUN_S = 3.0
@@ -54,7 +56,7 @@ class Expected:
 def expected(resolved: Resolved, trials: int, fingerprints_s: float) -> Expected:
     """Return how long a number of trials take in real time, with the run around them."""
     of_trial = applications.expected(resolved.application.name, resolved.application.parameters)
-    rest_s, factor = resolved.trials.rest_s, resolved.dilation or 1
+    rest_s, factor = resolved.trials.rest_s, _factor(resolved)
     return Expected(
         load_s=None if of_trial.load_s is None else round(of_trial.load_s * trials * factor, 1),
         load_may_end_sooner=of_trial.load_may_end_sooner,
@@ -73,7 +75,13 @@ def trial_s(resolved: Resolved) -> float | None:
     rest_s = resolved.trials.rest_s
     if of_trial.load_s is None or rest_s is None:
         return None
-    return (of_trial.load_s + rest_s) * (resolved.dilation or 1) + of_trial.set_up_s
+    return (of_trial.load_s + rest_s) * _factor(resolved) + of_trial.set_up_s
+
+
+def _factor(resolved: Resolved) -> float:
+    """Return how many times slower than real time trials are in the mean; a block has every condition."""
+    factors = [dilation_of(resolved, condition) or 1 for condition in resolved.conditions]
+    return fmean(factors) if factors else resolved.factor_min
 
 
 def planned_s(resolved: Resolved) -> float | None:

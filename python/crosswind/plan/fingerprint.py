@@ -21,7 +21,7 @@ def planned_fingerprint(resolved: Resolved) -> PlannedFingerprint:
         return _left_out(
             f"it is of the emulator's network, and backend {resolved.backend.name} carries the trials"
         )
-    if resolved.dilation is not None:
+    if any(factor is not None for factor in resolved.dilations):
         return _left_out("its tools measure in real time, and the trials do not")
     run_s = planned_s(resolved)
     if run_s is None:

@@ -31,7 +31,7 @@ class Outline:
         network: what the network is, in one line.
         domains: how many threads of the emulator carry it, or what each of them carries; None where one
             carries everything and nothing is declared.
-        dilation: how many times slower time passes in the nodes; None where nothing slows it.
+        dilations: how many times slower time passes in the nodes, each once; None where nothing slows it.
         placement: what is on which machine; None where it is all on this one.
         actions: what will be done to the machine, one sentence each.
     """
@@ -48,7 +48,7 @@ class Outline:
     adaptive: bool
     network: str
     domains: int | list[list[str]] | None
-    dilation: int | None
+    dilations: tuple[int | None, ...]
     placement: Placement | None
     actions: list[str]
     warnings: list[str]
@@ -92,7 +92,7 @@ def outline(resolved: Resolved, auto_domains: int = 1, *, is_prepared: bool = Tr
         adaptive=resolved.design is not None,
         network=network_line(network),
         domains=None if network.domains == "auto" and domains == 1 else domains,
-        dilation=resolved.dilation,
+        dilations=resolved.dilations,
         placement=placement_of(resolved),
         actions=_actions(resolved, count_of(domains)),
         warnings=list(resolved.warnings),

@@ -17,7 +17,7 @@ def describe(outline: Outline) -> str:
     lines = [f"{outline.name}: {outline.summary}" if outline.summary else outline.name, ""]
     lines += [*_count(outline), f"network: {outline.network}"]
     lines += [] if outline.domains is None else [f"domains: {domains_text(outline.domains)}"]
-    lines += [] if outline.dilation is None else [slower_text(outline.dilation)]
+    lines += [slower] if (slower := slower_text(outline.dilations)) else []
     lines.append("")
     if outline.placement is not None:
         lines += [*placement_lines(outline.placement), ""]

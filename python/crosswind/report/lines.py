@@ -32,8 +32,8 @@ class Lines:
                 self._print(event.text)
             case RunBegun():
                 self._baseline = event.baseline
-                if event.dilation is not None:
-                    self._print(slower_text(event.dilation))
+                if slower := slower_text(event.dilations):
+                    self._print(slower)
             case TrialBegun():
                 self._begun = event
             case TrialEnded():

@@ -46,8 +46,8 @@ class LiveTable:
                 self._console.print(event.text, markup=False)
             case RunBegun():
                 self._baseline, self._short = event.baseline, short_names(event.conditions)
-                if event.dilation is not None:
-                    self._console.print(slower_text(event.dilation), markup=False)
+                if slower := slower_text(event.dilations):
+                    self._console.print(slower, markup=False)
             case TrialBegun():
                 self._trial, self._doing = event, "builds the network"
             case TrialReached():

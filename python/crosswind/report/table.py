@@ -74,7 +74,7 @@ def print_summary(summary: Summary, console: "Console") -> None:
     widen(console)
     first = answers(summary)
     _say(f"[bold]{escape(summary.name)}[/bold]  {escape(summary.summary)}", console)
-    if slower := slower_text(summary.resolved.dilation):
+    if slower := slower_text(summary.resolved.dilations):
         _say(f"[dim]{slower}[/dim]", console)
     if known := trials_so_far(summary):
         _say(f"[yellow]{known}.[/yellow]", console)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Self
 
 from pydantic import TypeAdapter
@@ -23,6 +24,7 @@ from crosswind.results.documents import RESTORE, blaming
 from crosswind.results.durable import write_text
 from crosswind.runner.steering import Steering
 from crosswind.spec import FabricCondition, Resolved
+from crosswind.spec.resolved import dilation_of
 from crosswind.testbed import Fabric, TestbedError
 
 
@@ -62,12 +64,13 @@ class Budgets:
 
     Args:
         path: of the file; None where every trial has fresh budgets.
-        factor: how many times slower than real time the network is: its buckets refill as slowly.
+        factors: how many times slower than real time the network of each condition is: its buckets refill
+            as slowly. Conditions without one are in real time.
     """
 
-    def __init__(self, path: Path | None, factor: int = 1) -> None:
+    def __init__(self, path: Path | None, factors: Mapping[str, int] = MappingProxyType({})) -> None:
         self._path = path
-        self._factor = factor
+        self._factors = factors
         self._buckets: _Buckets = {}
         if path is not None and path.is_file():
             with blaming(path, RESTORE):
@@ -77,17 +80,17 @@ class Budgets:
     def of(cls, resolved: Resolved, folder: Path) -> Self:
         """Return the buckets of a run whose results are in `folder`."""
         path = folder / "budgets.json" if resolved.trials.budgets == "kept" else None
-        return cls(path, resolved.dilation or 1)
+        return cls(path, {each.name: dilation_of(resolved, each) or 1 for each in resolved.conditions})
 
     def rest_s(self, condition: str) -> float:
         """Return the time until each bucket of a condition holds what it held when the first trial began."""
-        return max((bucket.rest_s(self._now_s()) for bucket in self._of(condition).values()), default=0.0)
+        now_s = self._now_s(condition)
+        return max((bucket.rest_s(now_s) for bucket in self._of(condition).values()), default=0.0)
 
     def applied(self, condition: FabricCondition) -> FabricCondition:
         """Return a condition as it has to be applied now: with the content of its buckets."""
-        held = {
-            element: bucket.held_bits(self._now_s()) for element, bucket in self._of(condition.name).items()
-        }
+        now_s = self._now_s(condition.name)
+        held = {element: bucket.held_bits(now_s) for element, bucket in self._of(condition.name).items()}
         return condition.model_copy(update={"held_bits": held}) if held else condition
 
     @contextmanager
@@ -104,15 +107,15 @@ class Budgets:
                 with suppress(TestbedError):
                     self._record(condition, fabric.read())
 
-    def _now_s(self) -> float:
-        """Return the present in seconds of UTC, which pass as slowly as in the network."""
-        return time.time() / self._factor
+    def _now_s(self, condition: str) -> float:
+        """Return the present in seconds of UTC, which pass as slowly as in the network of a condition."""
+        return time.time() / self._factors.get(condition, 1)
 
     def _of(self, condition: str) -> dict[str, Bucket]:
         return self._buckets.get(condition, {})
 
     def _record(self, condition: str, measurement: Measurement) -> None:
-        known, now_s = self._of(condition), self._now_s()
+        known, now_s = self._of(condition), self._now_s(condition)
         for element, credit in credits_of(measurement).items():
             first_bits = known[element].first_bits if element in known else credit.first_bits
             known[element] = Bucket(

@@ -23,6 +23,7 @@ from crosswind.runner.sitting import Report, Sitting
 from crosswind.runner.steering import Steering
 from crosswind.runner.testbed import on_machines, testbed_of
 from crosswind.spec import Resolved, load_experiment, resolve
+from crosswind.spec.dilation import under_each
 from crosswind.spec.read_file import read_file
 from crosswind.stream import Event, Note, RunEnded, Stream
 
@@ -143,6 +144,8 @@ def _continued(
     source = load_experiment(folder.path / "experiment.yaml", folder.kept_files())
     part = resolved.selection
     again = selected(resolve(source), part.only, part.once) if part is not None else resolve(source)
+    if part is not None and part.dilations:
+        again = under_each(again, part.dilations)
     if resolved.testbed is not None and resolved.testbed.named is not None:
         # The command line named it, so the experiment has another one, or none.
         again = again.model_copy(update={"testbed": resolved.testbed})

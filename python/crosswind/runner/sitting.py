@@ -27,7 +27,8 @@ from crosswind.runner.reason import exception_text, same_reason
 from crosswind.runner.so_far import Known
 from crosswind.runner.steering import Steering
 from crosswind.runner.trial import prepare_application
-from crosswind.spec import Resolved
+from crosswind.spec import Resolved, condition_of
+from crosswind.spec.resolved import dilation_of
 from crosswind.stream import Event, Note, RunBegun, Stream, TrialBegun, TrialEnded
 from crosswind.testbed import RunningTestbed, TestbedError, WorkFolder
 
@@ -135,7 +136,7 @@ class Sitting:
                 baseline=resolved.conditions[0].name,
                 trials=planned,
                 ended=planned - len(self._open_trials()),
-                dilation=resolved.dilation,
+                dilations=resolved.dilations,
             )
         )
 
@@ -359,7 +360,7 @@ class Sitting:
                 self._note(f"rest of {rest_s:.1f} s, until the budgets are refilled")
         elif not (self._tries or self._explored):
             rest_s = 0.0  # There is no rest before the first trial.
-        real_s = rest_s * (self._resolved.dilation or 1)
+        real_s = rest_s * (dilation_of(self._resolved, condition_of(self._resolved, trial.condition)) or 1)
         with self._interruption.allowed():
             time.sleep(real_s)
         return real_s

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field
 
 from crosswind.errors import CrosswindError
 from crosswind.spec.base import SpecModel
+from crosswind.spec.names import CONDITION_MAX
 from crosswind.spec.node_limits import CPUS_MIN
 from crosswind.spec.quantities import QuantityError, shown
-from crosswind.spec.resolved import FACTOR_MAX, Resolved
+from crosswind.spec.resolved import FACTOR_MAX, Resolved, ResolvedRepeat, Selection
+
+# Trials of each kind: the interval of the mean of their differences then has 0.82 standard deviations on each
+# side (t of 0.95 at 5 degrees of freedom, over the root of 6).
+ROUNDS_MIN = 6
 
 
 def read_factor(raw: object) -> int:
@@ -53,13 +58,43 @@ def slowed(resolved: Resolved, factor: int | None) -> Resolved:
     """
     if factor is None:
         return resolved
-    network = Slowed(
-        limits_ppm={name: limits.get("cpus_ppm") for name, limits in resolved.topology.limits.items()},
-        is_elsewhere=resolved.testbed is not None,
-        backend=None if resolved.backend is None else resolved.backend.name,
-        real_traffic=[condition.name for condition in resolved.conditions if condition.is_real],
+    return resolved.model_copy(update={"dilation": Slowed.of(resolved).checked(factor)})
+
+
+def under_each(resolved: Resolved, dilations: Sequence[int | None]) -> Resolved:
+    """Return an experiment that runs every condition under each dilation, all of them in every block.
+
+    A condition `far` becomes `far@10` and `far@20`, and `far@real` where nothing slows time. No file can have
+    such names. Blocks are as many as the file says, and ROUNDS_MIN at least; intervals that settle early add
+    none.
+
+    Raises: CrosswindError: it cannot be slowed down by one of them.
+    """
+    network = Slowed.of(resolved)
+    factors = [None if factor is None else network.checked(factor) for factor in dilations]
+    for condition in resolved.conditions:
+        if len(condition.name) > CONDITION_MAX - len(f"@{FACTOR_MAX}"):
+            raise CrosswindError(
+                f"condition {condition.name}: its name has no room for a dilation; shorten it"
+            )
+    conditions = [
+        condition.model_copy(
+            update={"name": f"{condition.name}@{'real' if factor is None else factor}", "dilation": factor}
+        )
+        for condition in resolved.conditions
+        for factor in factors
+    ]
+    blocks = max(ROUNDS_MIN, resolved.trials.repeat.at_least)
+    repeat = ResolvedRepeat(at_least=blocks, at_most=blocks, until=None)
+    part = resolved.selection or Selection(only=[], once=False)
+    return resolved.model_copy(
+        update={
+            "dilation": None,
+            "conditions": conditions,
+            "trials": resolved.trials.model_copy(update={"repeat": repeat}),
+            "selection": part.model_copy(update={"dilations": factors}),
+        }
     )
-    return resolved.model_copy(update={"dilation": network.checked(factor)})
 
 
 @dataclass(frozen=True)
@@ -77,6 +112,16 @@ class Slowed:
     is_elsewhere: bool = False
     backend: str | None = None
     real_traffic: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, resolved: Resolved) -> Self:
+        """Return what decides it of an experiment."""
+        return cls(
+            limits_ppm={name: limits.get("cpus_ppm") for name, limits in resolved.topology.limits.items()},
+            is_elsewhere=resolved.testbed is not None,
+            backend=None if resolved.backend is None else resolved.backend.name,
+            real_traffic=[condition.name for condition in resolved.conditions if condition.is_real],
+        )
 
     def checked(self, factor: int) -> int:
         """Return a factor that does not come from a file.

@@ -17,6 +17,7 @@ from crosswind.spec.resolved import (
     Resolved,
     ResolvedCondition,
     ResolvedInterference,
+    dilation_of,
 )
 
 # Like a receiver's interrupt coalescing: segments of one super-packet that are due within this time are
@@ -107,7 +108,7 @@ def _fabric(resolved: AnyResolved, condition: ResolvedCondition, seed: int) -> F
         wait=topology.wait,
         condition=condition_for_agent(condition),
         overlay=resolved.overlay if isinstance(resolved, Resolved) else None,
-        dilation=resolved.dilation,
+        dilation=dilation_of(resolved, condition),
     )
 
 

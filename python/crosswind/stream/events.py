@@ -142,7 +142,7 @@ class RunBegun(Event):
         baseline: the condition that others are compared with.
         trials: planned so far; an experiment that grows plans more.
         ended: trials of them that need no attempt any more.
-        dilation: how many times slower time passes in the nodes; None where nothing slows it.
+        dilations: how many times slower time passes in the nodes, each once; None where nothing slows it.
     """
 
     event: Literal["run-begun"] = "run-begun"
@@ -154,7 +154,7 @@ class RunBegun(Event):
     baseline: str
     trials: int
     ended: int
-    dilation: int | None = None
+    dilations: tuple[int | None, ...] = ()
 
 
 class TrialBegun(Event):

@@ -289,9 +289,10 @@ def _scale(summary: Summary) -> list[Caution]:
 def _slowed(summary: Summary) -> list[Caution]:
     """Warn that time is slowed down, and what that does to CPUs and to timers of the kernel."""
     resolved = summary.resolved
-    factor = resolved.dilation
-    if factor is None or factor == 1:
+    factors = [factor for factor in resolved.dilations if factor is not None and factor > 1]
+    if not factors:
         return []
+    factor = max(factors)
     limits = resolved.topology.limits
     free = [node for node in resolved.topology.nodes if limits.get(node, {}).get("cpus_ppm") is None]
     named = ", ".join(free[:NODES_NAMED]) + (", ..." if len(free) > NODES_NAMED else "")
@@ -300,7 +301,8 @@ def _slowed(summary: Summary) -> list[Caution]:
         f"acknowledgements that the kernel delays by 40 ms come after {40 / factor:g} ms, and a lost SYN is "
         f"sent again after {1000 / factor:g} ms"
     )
-    return [caution(CautionKind.SLOWED, f"Time passes {factor} times slower", sentences(text))]
+    up_to = "up to " if len(resolved.dilations) > 1 else ""
+    return [caution(CautionKind.SLOWED, f"Time passes {up_to}{factor} times slower", sentences(text))]
 
 
 def _declared(summary: Summary) -> list[Caution]:

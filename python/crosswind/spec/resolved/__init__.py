@@ -12,6 +12,7 @@ from crosswind.spec.resolved.experiment import (
     ResolvedFigure,
     ResolvedPublished,
     ResolvedSetup,
+    dilation_of,
 )
 from crosswind.spec.resolved.fabric import FabricCondition, FabricNode, FabricSpec
 from crosswind.spec.resolved.interference import (
@@ -115,6 +116,7 @@ __all__ = [
     "SentOnOff",
     "SentReplay",
     "WrittenRoutes",
+    "dilation_of",
     "number",
     "restricted_to",
     "slower_text",

@@ -32,6 +32,7 @@ class ResolvedCondition(ResolvedPart):
     Attributes:
         files: those that it names.
         factors: the level of each factor, where it is made of levels.
+        dilation: how many times slower time passes under it, where conditions differ in that.
     """
 
     name: str
@@ -41,6 +42,7 @@ class ResolvedCondition(ResolvedPart):
     timeline: list[ResolvedStep] = Field(default_factory=list)
     files: list[ResolvedFile] = left_out_if_empty([])
     factors: dict[str, ResolvedLevel] = left_out_if_empty({})
+    dilation: int | None = left_out_if_empty(None)
 
     @property
     def is_real(self) -> bool:

@@ -102,8 +102,8 @@ class Resolved(ResolvedPart):
         testbed: None where it runs on the machine of the command line.
         backend: None where the emulator carries the packets.
         overlay: a network on top of it; None where there is none.
-        dilation: how many times slower time passes in the nodes; None where nothing slows it. All that
-            follows is perceived.
+        dilation: how many times slower time passes in the nodes under every condition; None where nothing
+            slows it, or where conditions say it. All that follows is perceived.
         design: None where all conditions are run.
         conditions: with a design, the candidates.
         warnings: for readers of the results.
@@ -143,6 +143,16 @@ class Resolved(ResolvedPart):
         """Return the condition of this name, if there is one."""
         return next((condition for condition in self.conditions if condition.name == name), None)
 
+    @property
+    def dilations(self) -> tuple[int | None, ...]:
+        """The different dilations of its conditions, in their order."""
+        return tuple(dict.fromkeys(dilation_of(self, each) for each in self.conditions)) or (self.dilation,)
+
+    @property
+    def factor_min(self) -> int:
+        """How many times slower than real time at least, under any condition; 1 in real time."""
+        return min(factor or 1 for factor in self.dilations)
+
     def files(self) -> list[ResolvedFile]:
         """Return the files that the topology, the testbed, conditions and the application name."""
         of_conditions = [file for condition in self.conditions for file in condition.files]
@@ -151,3 +161,8 @@ class Resolved(ResolvedPart):
 
 
 AnyResolved = Resolved | ResolvedSetup
+
+
+def dilation_of(resolved: AnyResolved, condition: ResolvedCondition) -> int | None:
+    """Return how many times slower time passes under a condition; None where nothing slows it."""
+    return resolved.dilation if condition.dilation is None else condition.dilation

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pydantic import Field
 
 from crosswind.spec.resolved.part import ResolvedPart
@@ -46,10 +48,19 @@ class PerceivedTime(ResolvedPart):
 REAL_TIME = PerceivedTime(factor=1, anchor=Anchor(monotonic_ns=0, realtime_ns=0))
 
 
-def slower_text(factor: int | None) -> str:
-    """Return what every page shows of a network in which time is slowed down; empty for one in real time."""
-    if factor is None:
-        return ""
-    if factor == 1:
-        return "time: as fast as real time; what slows it is installed, and changes nothing"
-    return f"time: {factor} times slower; perceived time is shown"
+def slower_text(dilations: Sequence[int | None]) -> str:
+    """Return what every page shows of networks in which time is slowed down; empty where all are real.
+
+    Args:
+        dilations: one of each network; None where nothing slows time down.
+    """
+    slower = list(dict.fromkeys(factor for factor in dilations if factor is not None and factor > 1))
+    is_real = len(slower) < len(set(dilations))
+    if not slower:
+        null = "time: as fast as real time; what slows it is installed, and changes nothing"
+        return null if 1 in dilations else ""
+    *others, last = map(str, slower)
+    many = f"{', '.join(others)} and {last}" if others else last
+    some = f"real, and {many} times slower" if is_real else f"{many} times slower"
+    by_condition = ", by condition" if is_real or others else ""
+    return f"time: {some}{by_condition}; perceived time is shown"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crosswind.spec.resolved.part import ResolvedPart
+from crosswind.spec.resolved.part import ResolvedPart, left_out_if_empty
 
 
 class ResolvedUntil(ResolvedPart):
@@ -76,7 +76,12 @@ class ResolvedDesign(ResolvedPart):
 
 
 class Selection(ResolvedPart):
-    """The selected part: these conditions (all when empty), with one trial of each if `once`."""
+    """The selected part: these conditions (all when empty), with one trial of each if `once`.
+
+    Attributes:
+        dilations: every condition is run under each of them; once, as the experiment says, when empty.
+    """
 
     only: list[str]
     once: bool
+    dilations: list[int | None] = left_out_if_empty([])
