@@ -1,7 +1,7 @@
 """Claims: the paths of RFC 8867 have the capacity, delay and queue that each of its test cases declares.
 
-The RFC evaluates congestion controls. Here only its paths are made: the capacity of the bottleneck follows
-the RFC's schedule, packets that overload it show what it carries and how long a full queue takes, and single
+The RFC evaluates congestion controls. Here only its paths are made: a timeline gives the bottleneck the
+RFC's capacities, packets that overload it show what it carries and how long a full queue takes, and single
 packets show its delay. The RFC states no tolerance, so the bounds are those of whole packets and whole
 nanoseconds. It states queues as a time; here a queue has the bytes that the reference capacity sends in that
 time.
@@ -21,7 +21,7 @@ from crosswind.certify.claim import Claim, at_most
 from crosswind.certify.table import Fates, Packets, play
 from crosswind.certify.virtual.exact import wire_bytes
 from crosswind.spec import FabricSpec
-from crosswind.spec.resolved import Parameters, SentElement
+from crosswind.spec.resolved import FabricCondition, Parameters, ResolvedStep, SentElement
 from crosswind.testbed.plain import plain_fabric
 
 FAMILY = "RFC 8867"
@@ -186,21 +186,29 @@ def _overloaded(path: Path, levels: Sequence[tuple[int, int]]) -> Fates:
 
 
 def _fabric(path: Path, levels: Sequence[tuple[int, int]]) -> FabricSpec:
-    """Return senders and a receiver whose link is the bottleneck."""
-    schedule: Parameters = {
-        "at_ns": [begin_s * S_NS for begin_s, _ in levels],
-        "rate_bps": [kbps * 1000 for _, kbps in levels],
-    }
+    """Return senders and a receiver whose link is the bottleneck, with its levels as a timeline."""
     receiver = f"h{len(path.delays_ms)}"
+
+    def bottleneck(kbps: int) -> SentElement:
+        process: Parameters = {"levels": {"at_ns": [0], "rate_bps": [kbps * 1000]}}
+        return {"capacity": {"process": process, "direction": "down", "on": [receiver]}}
+
     delays: list[SentElement] = [
         {"delay": {"time_ns": delay_ms * MS_NS, "on": [f"h{flow}"]}}
         for flow, delay_ms in enumerate(path.delays_ms)
     ]
-    capacity: SentElement = {
-        "capacity": {"process": {"levels": schedule}, "direction": "down", "on": [receiver]}
-    }
-    return plain_fabric(
+    (_, first), *later = levels
+    fabric = plain_fabric(
         [f"n{number}" for number in range(len(path.delays_ms) + 1)],
         buffer_bytes=path.reference * path.queue_ms // 8,
-        places={"host.egress": delays, "link": [capacity]},
+        places={"host.egress": delays, "link": [bottleneck(first)]},
     )
+    steps = [
+        ResolvedStep(at_ns=begin_s * S_NS, places={"link": [bottleneck(kbps)]}) for begin_s, kbps in later
+    ]
+    condition = fabric.condition.model_copy(update={"timeline": steps})
+    links = [
+        link.model_copy(update={"rate_bps": path.reference * 1000}) if link.target == receiver else link
+        for link in fabric.links
+    ]
+    return fabric.with_changes(condition=FabricCondition.model_validate(condition), links=links)
