@@ -43,8 +43,9 @@ def command(suite: SuiteName | None, slowed_file: str | None, as_json: bool, out
     undecided if the machine was too busy. Only the certificate's own file is written. Exit status 4: a
     claim failed. 6: none failed, some are undecided.
 
-    `--suite conformance` checks other claims instead: criteria of other people's tests and of RFCs, each with
-    its section. A criterion that does not apply is not in the table; the documentation lists it.
+    `--suite conformance` checks other claims instead, in about two minutes: criteria of other people's tests
+    and of RFCs, each with its section. A criterion that does not apply is not in the table; the
+    documentation lists it.
 
     With --dilation it runs an experiment instead: a file, or a name of the catalogue. Every condition runs at
     the file's `time: {dilation: k}`, or at what `crosswind plan` proposes, and at twice that, at least six
