@@ -9,7 +9,7 @@ from pathlib import Path
 
 from crosswind.certify.certificate import Certificate, SuiteName
 from crosswind.certify.claim import Claim, not_measured
-from crosswind.certify.conformance import linux_forwarding, rfc2544, rfc8867, rfc9971
+from crosswind.certify.conformance import linux_forwarding, rfc2544, rfc7928, rfc8867, rfc9971
 from crosswind.certify.live import changes as live_changes
 from crosswind.certify.live import delay as live_delay
 from crosswind.certify.live import queueing as live_queueing
@@ -87,7 +87,7 @@ def conformance_families() -> list[Family]:
     """Return the families of criteria that others wrote that are measured in virtual time."""
     return [
         Family(module.FAMILY, f"{module.FAMILY}, in virtual time", module.claims)
-        for module in (linux_forwarding, rfc8867)
+        for module in (linux_forwarding, rfc8867, rfc7928)
     ]
 
 
