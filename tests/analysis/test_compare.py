@@ -56,6 +56,34 @@ def test_another_tcp_is_named_and_no_hindrance(write_run):
     ]
 
 
+def test_how_slow_time_was_is_shown_and_another_dilation_is_a_note(write_run, capsys):
+    runs = [write_run(name, {"none": (1, 10, 8)}) for name in ("a", "b", "c")]
+    for run_folder, dilation in zip(runs, (10, 10, 20), strict=True):
+        document = json.loads((run_folder / "resolved.json").read_text())
+        (run_folder / "resolved.json").write_text(json.dumps(document | {"dilation": dilation}))
+    says = "time: 10 times slower; perceived time is shown"
+    for verb in (["compare", str(runs[0]), str(runs[1])], ["check", str(runs[1]), "--against", str(runs[0])]):
+        run(verb)
+        assert says in capsys.readouterr().out
+    assert compare(*runs[:2]).sameness.notes == compare(runs[0], runs[0]).sameness.notes
+    assert "dilation: 10 and 20" in compare(runs[0], runs[2]).sameness.notes
+    for verb in (["compare", str(runs[0]), str(runs[2])], ["check", str(runs[2]), "--against", str(runs[0])]):
+        run(verb)
+        assert capsys.readouterr().out.count("dilation: 10 and 20") == 1
+
+
+def test_conditions_with_other_dilations_of_their_own_are_comparable_with_a_note(write_run):
+    runs = [write_run(name, {"none": (1, 10, 8), "far": (2, 10, 8)}) for name in ("a", "b")]
+    for run_folder, dilations in zip(runs, ((10, 20), (10, 40)), strict=True):
+        document = json.loads((run_folder / "resolved.json").read_text())
+        for condition, dilation in zip(document["conditions"], dilations, strict=True):
+            condition["dilation"] = dilation
+        (run_folder / "resolved.json").write_text(json.dumps(document))
+    found = compare(*runs).sameness
+    assert found.hindrances == []
+    assert found.time == ["condition far: dilation: 20 and 40"]
+
+
 def test_another_application_or_condition_is_not_comparable(base, tmp_path):
     other = Path(shutil.copytree(base, tmp_path / "other"))
     resolved = json.loads((other / "resolved.json").read_text())

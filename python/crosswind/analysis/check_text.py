@@ -22,9 +22,9 @@ _JUNIT = {"regression": "failure", "failed": "failure", "undecided": "skipped", 
 
 
 def lines(check: Check) -> list[str]:
-    """Return a line for every condition, then the answer."""
+    """Return how slow time was, a line for every condition, and the answer."""
     width = max(len(checked.compared.condition) for checked in check.checked)
-    found = []
+    found = list(check.comparison.sameness.time)
     for checked in check.checked:
         mark, name = _MARKS[checked.outcome], checked.compared.condition
         found.append(f"{mark:10}  {name:{width}}  {sentence(checked, check.allowed)}")
@@ -106,4 +106,5 @@ def markdown(check: Check) -> str:
         for checked in check.checked
     ]
     table = ["| outcome | condition | found |", "|---|---|---|", *rows]
-    return "\n".join(["### crosswind check", "", answer(check), "", *table, ""])
+    time = [part for line in check.comparison.sameness.time for part in (line, "")]
+    return "\n".join(["### crosswind check", "", answer(check), "", *time, *table, ""])

@@ -12,6 +12,7 @@ from crosswind.analysis.network.comparison_text import sides_text
 from crosswind.analysis.summary import Summary
 from crosswind.errors import CrosswindError, Exit
 from crosswind.machine import machine_fingerprint
+from crosswind.spec.resolved import Resolved, dilation_of, slower_text
 
 
 class NotComparable(CrosswindError):
@@ -26,6 +27,7 @@ class Sameness:
 
     hindrances: list[str]  # differences that make numbers incomparable
     notes: list[str]  # differences that may be the purpose of the comparison
+    time: list[str]  # how slow time was in both, or the notes that it differs; empty in real time
 
 
 def sameness(base: Summary, other: Summary) -> Sameness:
@@ -51,20 +53,37 @@ def sameness(base: Summary, other: Summary) -> Sameness:
     budgets = [summary.resolved.trials.budgets for summary in (base, other)]
     hindrances += [f"trials.budgets{line}" for line in _differences(*budgets)]
     # Perceived time is the same at every dilation.
-    notes += [f"dilation{line}" for line in _differences(base.resolved.dilation, other.resolved.dilation)]
+    of_time = _dilations(base.resolved, other.resolved)
+    notes += of_time
     # Another TCP may be the purpose, and it explains many differences.
     for name, settings in (("tcp of the nodes", _declared_tcp), ("tcp of the machine", _default_tcp)):
         one, another = settings(base), settings(other)
         notes += [f"{name}{line}" for line in _differences(one, another) if one and another]
     described = [
-        {condition.name: condition.as_json() for condition in summary.resolved.conditions}
+        {
+            condition.name: condition.model_copy(update={"dilation": None}).as_json()
+            for condition in summary.resolved.conditions
+        }
         for summary in (base, other)
     ]
     for name in described[0]:
         if name in described[1] and described[0][name] != described[1][name]:
             hindrances.append(f"condition {name}: is defined differently")
     different, undecided = _networks(base, other)
-    return Sameness([*different, *hindrances], [*notes, *undecided])
+    time = of_time or [line for line in (slower_text(base.resolved.dilations),) if line]
+    return Sameness([*different, *hindrances], [*notes, *undecided], time)
+
+
+def _dilations(base: Resolved, other: Resolved) -> list[str]:
+    """Return where time was not as slow in both runs: in all that they have in common, or by condition."""
+    was, found = (
+        {condition.name: dilation_of(run, condition) for condition in run.conditions} for run in (base, other)
+    )
+    both = {name: (was[name], found[name]) for name in was if name in found}
+    lines = {name: _differences(*sides) for name, sides in both.items()}
+    if len(set(both.values())) == 1:
+        return [f"dilation{line}" for line in next(iter(lines.values()))]
+    return [f"condition {name}: dilation{line}" for name, found in lines.items() for line in found]
 
 
 def _networks(base: Summary, other: Summary) -> tuple[list[str], list[str]]:

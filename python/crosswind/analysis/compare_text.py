@@ -22,6 +22,9 @@ def print_comparison(comparison: RunComparison, console: Console) -> None:
     """Print a comparison."""
     widen(console)
     console.print(f"[bold]{escape(str(comparison.other))}[/bold] against {escape(str(comparison.base))}")
+    for line in comparison.sameness.time:
+        if line not in comparison.sameness.notes:
+            console.print(line, style="dim", markup=False)
     console.print(_answer(comparison), markup=False)
     console.print(_table(comparison), soft_wrap=False)
     for line in _reading(comparison):
