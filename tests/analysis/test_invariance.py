@@ -1,5 +1,6 @@
 """Two dilations of one experiment: the same, different, or undecided; and the certificate of that."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from crosswind.certify.claim import Decision
 from crosswind.certify.invariance import certificate_of
 from crosswind.certify.text import print_certificate
 from crosswind.errors import Exit
+from crosswind.report.page import render
+from crosswind.report.table import print_table
+from crosswind.results.reading import Results
 from crosswind.spec.resolved import Resolved
 
 
@@ -112,6 +116,20 @@ def test_conditions_that_differ_in_more_than_their_dilation_are_no_pair() -> Non
         ("n10-10", "n10-20"),
         ("n20-10", "n20-20"),
     ]
+
+
+def test_the_report_has_a_column_where_conditions_differ_in_their_dilation(write_run: Any) -> None:
+    plain = write_run("plain", {"none": (1, 10, 6)})
+    folder = slowed(write_run("run", {"none@10": (1, 10, 6), "none@20": (1, 12, 6)}))
+    for run, has_it in ((plain, False), (folder, True)):
+        console = Console(file=io.StringIO(), width=200)
+        print_table(run, console)
+        page = render(Results(run))
+        assert isinstance(console.file, io.StringIO)
+        assert (" different " in console.file.getvalue()) is has_it
+        assert (">different</span>" in page) is has_it
+        assert ("At twice the dilation" in page) is has_it
+        assert ("10 and 20 times slower, by condition" in page) is has_it
 
 
 @pytest.mark.parametrize(

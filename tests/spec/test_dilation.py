@@ -83,6 +83,43 @@ def test_an_experiment_is_run_under_several_dilations_in_one_run(tmp_path: Path)
     assert Resolved.model_validate(json.loads(json.dumps(both.as_json()))).as_json() == both.as_json()
 
 
+def test_a_file_with_several_dilations_runs_every_condition_at_each(tmp_path: Path) -> None:
+    found = resolved(tmp_path, "time: {dilation: [10, 20]}", "[none, far: {link: [{delay: {time: 1ms}}]}]")
+    names = [condition.name for condition in found.conditions]
+    assert names == ["none@10", "none@20", "far@10", "far@20"]
+    assert [fabric_of(found, name).dilation for name in names] == [10, 20, 10, 20]
+    assert (found.dilation, found.dilations) == (None, (10, 20))
+    # Of one the conditions stay as they are.
+    assert resolved(tmp_path, "time: {dilation: [10]}") == resolved(tmp_path, "time: {dilation: 10}")
+    with pytest.raises(CrosswindError, match="the file has several"):
+        slowed(found, 4)
+
+
+@pytest.mark.parametrize(
+    ("factors", "words"),
+    [
+        ("[]", "has no factor"),
+        ("[10, 10]", "10 is given twice"),
+        ("[10, 0]", "0 would make time faster than real"),
+        ("[10, [20]]", "is not a whole number"),
+    ],
+)
+def test_several_that_are_none_are_refused_at_their_place(tmp_path: Path, factors: str, words: str) -> None:
+    found = refusal(tmp_path, f"time: {{dilation: {factors}}}")
+    assert words in found
+    assert "slow.yaml:9:18: time: dilation" in found
+
+
+def test_each_of_several_dilations_has_to_fit_the_network_and_the_names(tmp_path: Path) -> None:
+    slow = "time: {dilation: [10, 100]}"
+    assert "100: node server has 0.5 CPUs" in refusal(tmp_path, slow, node="{host: h0, cpus: 0.5}")
+    long = f"[{'n' * 158}: {{}}]"
+    assert "its name has no room for that; shorten it" in refusal(tmp_path, slow, long)
+    adaptive = "factors: {d: [1ms, 2ms, 3ms, 4ms, 5ms]}\ndesign: {adaptive: {start: 4, at most: 5}}\n" + slow
+    conditions = "[far-$d: {link: [{delay: {time: $d}}]}]"
+    assert "design: adaptive has no one condition" in refusal(tmp_path, adaptive, conditions)
+
+
 def test_a_limit_that_twice_the_dilation_breaks_is_refused(tmp_path: Path) -> None:
     half = resolved(tmp_path, node="{host: h0, cpus: 0.5}")
     with pytest.raises(CrosswindError, match=r"dilation 80: node server has 0\.5 CPUs"):
@@ -158,4 +195,7 @@ def test_a_limit_of_the_run_is_of_real_time(tmp_path: Path) -> None:
     load_experiment(file)
     file.write_text(file.read_text() + "time: {dilation: 10}\n")
     with pytest.raises(SpecErrors, match="too short for 2 trials, which take 80s"):
+        load_experiment(file)
+    file.write_text(file.read_text().replace("dilation: 10", "dilation: [10, 20]"))
+    with pytest.raises(SpecErrors, match="too short for 4 trials, which take 240s"):
         load_experiment(file)

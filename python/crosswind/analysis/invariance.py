@@ -134,6 +134,11 @@ def agreements(summary: Summary, measures: list[Measure]) -> list[Agreement]:
     ]
 
 
+def of_conditions(summary: Summary) -> dict[str, Agreement]:
+    """Return, by the condition with the smaller dilation of each pair, whether the first figure agrees."""
+    return {found.pair.base.name: found for found in agreements(summary, [summary.primary])}
+
+
 def agreement(pair: Pair, measure: Measure, base: ConditionSummary, slower: ConditionSummary) -> Agreement:
     """Return whether a measure agrees under both conditions of a pair, by the trials that count."""
     sides = [_by_block(condition, measure) for condition in (base, slower)]

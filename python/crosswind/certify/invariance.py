@@ -110,8 +110,8 @@ def _claim(found: Agreement) -> Claim:
 
 
 def _more(reason: str, found: Agreement) -> str:
-    if found.outcome != "undecided":
+    if found.outcome != "undecided" or found.low is None:
         return reason
     if found.more_rounds is None:
-        return reason if found.low is None else f"{reason}; too close to the margin to decide"
+        return f"{reason}; too close to the margin to decide"
     return f"{reason}; about {found.more_rounds} more would decide"

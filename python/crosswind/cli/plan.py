@@ -91,7 +91,10 @@ def command(
     of_carrier = check_here(resolved) if resolved.backend is None else lack_of_backend(resolved)
     machine = [] if planned.placement is not None else [*too_little, *of_carrier]
     proposed = slower_here(resolved)
-    slow_enough = resolved if proposed is None else resolved.model_copy(update={"dilation": proposed.factor})
+    slow_enough = resolved
+    if proposed is not None:
+        same = [each.model_copy(update={"dilation": None}) for each in resolved.conditions]
+        slow_enough = resolved.model_copy(update={"dilation": proposed.factor, "conditions": same})
     takes = outline(slow_enough, auto_domains_here(resolved), is_prepared=is_prepared).expected
     if as_json:
         pilot_says = {} if predicted is None else {"pilot": predicted.as_json()}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from crosswind.analysis.answer import answers, trials_so_far
 from crosswind.analysis.cautions.of_run import cautions
+from crosswind.analysis.invariance import of_conditions
 from crosswind.analysis.machines import machines_over
 from crosswind.analysis.measure import OVER_100_MS, Measure
 from crosswind.analysis.monitored import TITLES, monitored
@@ -103,6 +104,7 @@ def render(results: Results, *, goes_on: bool = False) -> str:
         when=_when(summary),
         slower=slower_text(summary.resolved.dilations),
         short=short,
+        twice=of_conditions(summary),
         answers=answers(summary),
         profile=profile,
         sensitivity=sensitive,

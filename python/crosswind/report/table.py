@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from crosswind.analysis.answer import answers, trials_so_far
 from crosswind.analysis.cautions.of_run import cautions
+from crosswind.analysis.invariance import ROUNDS_MIN, Agreement, of_conditions
 from crosswind.analysis.machines import start_skew
 from crosswind.analysis.measure import Measure
 from crosswind.analysis.moved import faithful_for
@@ -18,6 +19,7 @@ from crosswind.analysis.summary import ConditionSummary, Estimate, Summary, summ
 from crosswind.report.machines_section import within
 from crosswind.spec.resolved import slower_text
 from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedComparison, RefusedInterval
+from crosswind.stats.equivalence import Alike
 from crosswind.text.change import change, change_interval
 from crosswind.text.console import widen
 from crosswind.text.units import column_unit, count, percent, short_names, units_of, wrapped
@@ -34,6 +36,7 @@ _UNBREAKABLE = {0xA0: 0xE000, 0x202F: 0xE001}  # unbreakable spaces, replaced by
 WARNINGS = 3  # with a table of a few conditions they fit on a screen of 24 lines
 
 _STYLES = {"better": "green", "worse": "red", "": "none"}
+_AGREES: dict[Alike, str] = {"same": "green", "different": "red", "undecided": "dim"}
 
 Cell = Callable[[ConditionSummary], str]
 
@@ -188,6 +191,15 @@ def _columns(summary: Summary) -> list[Column]:
             "dropped packets", "dropped\npackets", lambda condition: count(sum(condition.drops.values())), 90
         )
     )
+    if twice := of_conditions(summary):
+        columns.append(
+            column(
+                "at twice the dilation",
+                "at twice\nthe dilation",
+                lambda condition: _twice_cell(twice.get(condition.name)),
+                3,
+            )
+        )
     some = _any_interval(summary)
     trials = [
         _trials(condition, summary.ranged, primary if some else None) for condition in summary.conditions
@@ -227,6 +239,17 @@ def _ratio_cell(summary: Summary, condition: ConditionSummary) -> str:
         return change(ratio.estimate)
     style = _STYLES[condition.verdict(summary.primary)]
     return f"[{style}]{change(ratio.estimate)}[/]\n[dim]{change_interval(ratio.low, ratio.high)}[/dim]"
+
+
+def _twice_cell(found: Agreement | None) -> str:
+    """Return whether the primary figure is the same at twice the dilation, with its interval."""
+    if found is None:
+        return "-"
+    outcome = f"[{_AGREES[found.outcome]}]{found.outcome}[/]"
+    if found.low is None or found.high is None:
+        lacks = "no ratio" if found.more_rounds is None else f"needs {ROUNDS_MIN} rounds"
+        return f"{outcome}\n[dim]{lacks}[/dim]"
+    return f"{outcome}\n[dim]{change_interval(found.low, found.high)}[/dim]"
 
 
 def _trials(condition: ConditionSummary, measures: list[Measure], primary: Measure | None) -> str:

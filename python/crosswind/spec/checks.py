@@ -18,7 +18,7 @@ from crosswind.spec.base import ReadingContext, SpecModel, keys_of
 from crosswind.spec.budget_rules import budget_findings
 from crosswind.spec.catalogue_condition import read_catalogue_condition
 from crosswind.spec.design import CONDITIONS_MAX
-from crosswind.spec.dilation import Slowed
+from crosswind.spec.dilation import Slowed, lacks_room
 from crosswind.spec.document import Document, Path
 from crosswind.spec.draft import items, only_key, sound, sound_field, value_at
 from crosswind.spec.experiment import Experiment
@@ -145,8 +145,18 @@ def time_problems(document: Document) -> Iterator[Problem]:
         backend=None if backend in (None, CROSSWIND) else only_key(backend) or str(backend),
         real_traffic=[name for name, condition in _named_conditions(document) if _is_real(condition)],
     )
-    for message in network.hindrances(time.dilation):
-        yield _problem(document, ("time", "dilation"), f"{time.dilation}: {message}")
+    for factor in time.dilation:
+        for message in network.hindrances(factor):
+            yield _problem(document, ("time", "dilation"), f"{factor}: {message}")
+    if len(time.dilation) < 2:
+        return
+    for name, _ in _named_conditions(document):
+        if lacks_room(name):
+            text = f"condition {name} would be run at each, and its name has no room for that; shorten it"
+            yield _problem(document, ("time", "dilation"), text)
+    if value_at(document.data, "design", "adaptive") is not None:
+        text = "with several, design: adaptive has no one condition to choose; write one, or remove adaptive"
+        yield _problem(document, ("time", "dilation"), text)
 
 
 def _is_real(condition: JsonValue) -> bool:
@@ -409,7 +419,8 @@ def _duration_problems(document: Document, repeat: object) -> Iterator[Problem]:
     count = repeat * len(items(document.data, "conditions"))
     time = sound_field(Experiment, "time", document.data)
     # The limit is of real time.
-    needed_ns = count * (busy_ns + rest_ns) * (1 if time is None else time.dilation)
+    factors = [1] if time is None else time.dilation
+    count, needed_ns = count * len(factors), count * (busy_ns + rest_ns) * sum(factors)
     if needed_ns > limit_ns:
         text = shown(value_at(trials, "limits", "duration"))
         message = (

@@ -39,25 +39,52 @@ def read_factor(raw: object) -> int:
     return number
 
 
-Factor = Annotated[int, BeforeValidator(read_factor, json_schema_input_type=int), Field(ge=1, le=FACTOR_MAX)]
+def read_dilations(raw: object) -> list[int]:
+    """Return one factor or several from a file.
+
+    Raises: QuantityError: one is no factor, or there are none, or one twice.
+    """
+    factors = [read_factor(each) for each in raw] if isinstance(raw, list) else [read_factor(raw)]
+    if not factors:
+        raise QuantityError("[] has no factor; write one, such as 10, or several")
+    for factor in factors:
+        if factors.count(factor) > 1:
+            raise QuantityError(f"{factor} is given twice; write each factor once")
+    return factors
+
+
+_Factor = Annotated[int, Field(ge=1, le=FACTOR_MAX)]
+Dilations = Annotated[
+    list[int], BeforeValidator(read_dilations, json_schema_input_type=_Factor | list[_Factor])
+]
 
 
 class Time(SpecModel):
     """How fast time passes in the nodes."""
 
-    dilation: Factor = Field(
+    dilation: Dilations = Field(
         description="How many times slower: 10 lets a second in the nodes take ten. All times and rates of "
-        f"the file, and all results, are perceived ones. 1 to {FACTOR_MAX}."
+        f"the file, and all results, are perceived ones. 1 to {FACTOR_MAX}. With several, as in `[10, 20]`, "
+        "every condition is run at each, and the report shows whether they agree."
     )
+
+
+def lacks_room(condition: str) -> bool:
+    """Whether a condition's name is too long to be followed by a dilation."""
+    return len(condition) + len(f"@{FACTOR_MAX}") > CONDITION_MAX
 
 
 def slowed(resolved: Resolved, factor: int | None) -> Resolved:
     """Return an experiment with another factor, or as it is where there is none.
 
-    Raises: CrosswindError: it cannot be slowed down by that.
+    Raises: CrosswindError: it cannot be slowed down by that, or has several.
     """
     if factor is None:
         return resolved
+    if len(resolved.dilations) > 1:
+        raise CrosswindError(
+            "--dilation: takes the place of one dilation, and the file has several; write one there"
+        )
     return resolved.model_copy(update={"dilation": Slowed.of(resolved).checked(factor)})
 
 
@@ -73,17 +100,11 @@ def under_each(resolved: Resolved, dilations: Sequence[int | None]) -> Resolved:
     network = Slowed.of(resolved)
     factors = [None if factor is None else network.checked(factor) for factor in dilations]
     for condition in resolved.conditions:
-        if len(condition.name) > CONDITION_MAX - len(f"@{FACTOR_MAX}"):
+        if lacks_room(condition.name):
             raise CrosswindError(
                 f"condition {condition.name}: its name has no room for a dilation; shorten it"
             )
-    conditions = [
-        condition.model_copy(
-            update={"name": f"{condition.name}@{'real' if factor is None else factor}", "dilation": factor}
-        )
-        for condition in resolved.conditions
-        for factor in factors
-    ]
+    conditions = [condition.at(factor) for condition in resolved.conditions for factor in factors]
     blocks = max(ROUNDS_MIN, resolved.trials.repeat.at_least)
     repeat = ResolvedRepeat(at_least=blocks, at_most=blocks, until=None)
     part = resolved.selection or Selection(only=[], once=False)

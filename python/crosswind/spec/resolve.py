@@ -60,6 +60,19 @@ def resolve(experiment: Experiment) -> Resolved:
     Raises: SpecErrors: a condition is no longer in the catalogue.
     """
     factors = _factors(experiment)
+    dilations = [None] if experiment.time is None else experiment.time.dilation
+    conditions = [
+        resolve_condition(
+            name,
+            condition,
+            experiment.topology,
+            experiment.scale,
+            _levels(experiment.points.get(name, {}), factors),
+        )
+        for name, condition in named_conditions(experiment)
+    ]
+    if len(dilations) > 1:
+        conditions = [condition.at(factor) for condition in conditions for factor in dilations]
     return Resolved(
         schema_version=SCHEMA,
         name=experiment.name,
@@ -71,21 +84,12 @@ def resolve(experiment: Experiment) -> Resolved:
         testbed=resolve_testbed(experiment.testbed),
         backend=resolved_backend(experiment.backend),
         overlay=experiment.overlay,
-        dilation=None if experiment.time is None else experiment.time.dilation,
+        dilation=dilations[0] if len(dilations) == 1 else None,
         application=_application(experiment),
         trials=_trials(experiment.trials),
         factors=factors,
         design=_design(experiment),
-        conditions=[
-            resolve_condition(
-                name,
-                condition,
-                experiment.topology,
-                experiment.scale,
-                _levels(experiment.points.get(name, {}), factors),
-            )
-            for name, condition in named_conditions(experiment)
-        ],
+        conditions=conditions,
         published=_published(experiment),
         warnings=[*not_preserved(experiment.scale), *_remarks(experiment)],
         preserved=preserved(experiment.scale),

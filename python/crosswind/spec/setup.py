@@ -143,7 +143,7 @@ def setup_of(document: Document) -> Setup:
     if isinstance(document.data, dict) and {"application", "trials", "conditions"} & set(document.data):
         experiment = experiment_of(document)
         conditions = dict(named_conditions(experiment))
-        dilation = None if experiment.time is None else experiment.time.dilation
+        dilation = None if experiment.time is None else max(experiment.time.dilation)
         return Setup(
             experiment.topology, experiment.scale, conditions, setting_of(document), network, dilation
         )

@@ -44,6 +44,11 @@ class ResolvedCondition(ResolvedPart):
     factors: dict[str, ResolvedLevel] = left_out_if_empty({})
     dilation: int | None = left_out_if_empty(None)
 
+    def at(self, dilation: int | None) -> ResolvedCondition:
+        """Return it with a dilation of its own, as `far@10`, or `far@real`; no file can have such names."""
+        name = f"{self.name}@{'real' if dilation is None else dilation}"
+        return self.model_copy(update={"name": name, "dilation": dilation})
+
     @property
     def is_real(self) -> bool:
         """Whether processes make some of its interference."""
