@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from crosswind.api.fabric import Fabric
 from crosswind.cli.certify import command as certify
 from crosswind.errors import CrosswindError
+from crosswind.plan import as_selected, selected
 from crosswind.plan.expected import trial_s
 from crosswind.spec import SpecErrors, fabric_of, load_experiment, load_setup, resolve
 from crosswind.spec.dilation import slowed, under_each
@@ -118,6 +119,20 @@ def test_each_of_several_dilations_has_to_fit_the_network_and_the_names(tmp_path
     adaptive = "factors: {d: [1ms, 2ms, 3ms, 4ms, 5ms]}\ndesign: {adaptive: {start: 4, at most: 5}}\n" + slow
     conditions = "[far-$d: {link: [{delay: {time: $d}}]}]"
     assert "design: adaptive has no one condition" in refusal(tmp_path, adaptive, conditions)
+
+
+def test_a_run_is_continued_as_the_command_line_chose_it(tmp_path: Path) -> None:
+    plain = resolved(tmp_path, conditions="[none: {}, far: {link: [{delay: {time: 1ms}}]}]")
+    for chosen in (
+        plain,
+        slowed(plain, 10),
+        selected(slowed(plain, 10), ("far",)),
+        selected(plain, once=True),
+        under_each(plain, (10, 20)),
+        under_each(selected(slowed(plain, 10), ("far",)), (10, 20)),
+    ):
+        stored = Resolved.model_validate(json.loads(json.dumps(chosen.as_json())))
+        assert as_selected(plain, stored.selection).as_json() == chosen.as_json()
 
 
 def test_a_limit_that_twice_the_dilation_breaks_is_refused(tmp_path: Path) -> None:

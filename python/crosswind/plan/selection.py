@@ -5,8 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from crosswind.errors import CrosswindError
+from crosswind.spec.dilation import slowed, under_each
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.resolved import Resolved, ResolvedDesign, ResolvedRepeat, Selection
+
+_NOTHING = Selection(only=[], once=False)
+
+
+def as_selected(resolved: Resolved, part: Selection | None) -> Resolved:
+    """Return an experiment as the command line of a run chose it.
+
+    Args:
+        resolved: as `crosswind.spec.resolve` returns it.
+        part: of the run; None where the whole experiment is run.
+    Raises: CrosswindError: the experiment has changed, so that this part of it cannot be run.
+    """
+    if part is None:
+        return resolved
+    chosen = selected(slowed(resolved, part.dilation), part.only, part.once)
+    return under_each(chosen, part.dilations) if part.dilations else chosen
 
 
 def selected(resolved: Resolved, only: Sequence[str] = (), once: bool = False) -> Resolved:
@@ -22,7 +39,8 @@ def selected(resolved: Resolved, only: Sequence[str] = (), once: bool = False) -
     """
     if not only and not once:
         return resolved
-    part = resolved.model_copy(update={"selection": Selection(only=list(only), once=once)})
+    chosen = (resolved.selection or _NOTHING).model_copy(update={"only": list(only), "once": once})
+    part = resolved.model_copy(update={"selection": chosen})
     if only:
         known = [condition.name for condition in resolved.conditions]
         for name in only:

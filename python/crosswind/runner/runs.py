@@ -11,7 +11,7 @@ from crosswind.app.find import application_of
 from crosswind.errors import CrosswindError, Exit
 from crosswind.fingerprint.measure import end_facts
 from crosswind.fingerprint.measure.machines import ANYTHING, Bounds, Busy, facts_here, refuse_busy
-from crosswind.plan import planned, planned_fingerprint, selected
+from crosswind.plan import as_selected, planned, planned_fingerprint
 from crosswind.results import ResultsFolder
 from crosswind.results.documents import WITHOUT_IT, blaming
 from crosswind.runner.attempt import planned_row
@@ -23,7 +23,6 @@ from crosswind.runner.sitting import Report, Sitting
 from crosswind.runner.steering import Steering
 from crosswind.runner.testbed import on_machines, testbed_of
 from crosswind.spec import Resolved, load_experiment, resolve
-from crosswind.spec.dilation import under_each
 from crosswind.spec.read_file import read_file
 from crosswind.stream import Event, Note, RunEnded, Stream
 
@@ -142,10 +141,7 @@ def _continued(
 ) -> RunOutcome:
     resolved = folder.resolved()
     source = load_experiment(folder.path / "experiment.yaml", folder.kept_files())
-    part = resolved.selection
-    again = selected(resolve(source), part.only, part.once) if part is not None else resolve(source)
-    if part is not None and part.dilations:
-        again = under_each(again, part.dilations)
+    again = as_selected(resolve(source), resolved.selection)
     if resolved.testbed is not None and resolved.testbed.named is not None:
         # The command line named it, so the experiment has another one, or none.
         again = again.model_copy(update={"testbed": resolved.testbed})

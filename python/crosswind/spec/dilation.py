@@ -77,6 +77,8 @@ def lacks_room(condition: str) -> bool:
 def slowed(resolved: Resolved, factor: int | None) -> Resolved:
     """Return an experiment with another factor, or as it is where there is none.
 
+    The factor is recorded, so that the run is continued with it.
+
     Raises: CrosswindError: it cannot be slowed down by that, or has several.
     """
     if factor is None:
@@ -85,7 +87,11 @@ def slowed(resolved: Resolved, factor: int | None) -> Resolved:
         raise CrosswindError(
             "--dilation: takes the place of one dilation, and the file has several; write one there"
         )
-    return resolved.model_copy(update={"dilation": Slowed.of(resolved).checked(factor)})
+    factor = Slowed.of(resolved).checked(factor)
+    part = resolved.selection or Selection(only=[], once=False)
+    return resolved.model_copy(
+        update={"dilation": factor, "selection": part.model_copy(update={"dilation": factor})}
+    )
 
 
 def under_each(resolved: Resolved, dilations: Sequence[int | None]) -> Resolved:

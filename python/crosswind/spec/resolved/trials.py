@@ -76,12 +76,14 @@ class ResolvedDesign(ResolvedPart):
 
 
 class Selection(ResolvedPart):
-    """The selected part: these conditions (all when empty), with one trial of each if `once`.
+    """What the command line chose: these conditions (all when empty), with one trial of each if `once`.
 
     Attributes:
+        dilation: in the place of the experiment's; that counts when absent.
         dilations: every condition is run under each of them; once, as the experiment says, when empty.
     """
 
     only: list[str]
     once: bool
+    dilation: int | None = left_out_if_empty(None)
     dilations: list[int | None] = left_out_if_empty([])
