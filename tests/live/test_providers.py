@@ -37,7 +37,9 @@ application: {rpc: {duration: 1s, warm_up: 500ms}}
 trials: {repeat: 1, rest: 0s, seed: 7, limits: {void: accept}}
 """
 RUN = """
-import sys, time
+import signal, sys, time
+# A shell without job control lets programs in the background ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from crosswind.spec.testbed_file import load_testbed
 from crosswind.testbed.providers import provided_machines
 with provided_machines(load_testbed(sys.argv[1])) as testbed:
@@ -154,7 +156,10 @@ def test_a_signal_while_machines_are_made_leaves_nothing(cloud: Path, number: si
     with subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
         until(lambda: any(cloud.glob("crosswind-*/ready")))
         run.send_signal(number)
-        run.wait(WITHIN_S)
+        try:
+            run.wait(WITHIN_S)
+        finally:
+            run.kill()
     assert tags(cloud) == []
 
 
