@@ -151,10 +151,11 @@ def test_the_certificate_has_each_figure_and_what_was_not_slowed_down(
     assert of_clocks.remark == "calls refused: io_uring_setup (24)"
     assert figure.measured == pytest.approx(100 * (scale - 1), abs=0.01)
     print_certificate(certificate, Console(width=200))
-    said = capsys.readouterr().out
+    said = capsys.readouterr().out.replace("\u00a0", " ")
     assert answer in said
     assert "No null run: declared 2 x 10 Gbit/s." in said
     assert "10 and 20 times slower" in said
+    assert ("job time under none: dilation 20 against 10: 20 % higher" in said) is (status is Exit.TRIALS)
 
 
 def test_a_program_in_real_time_fails_the_certificate_by_name(write_run: Any) -> None:

@@ -87,7 +87,11 @@ def _claim(found: Agreement) -> Claim:
     if found.low is None or found.high is None or found.change is None:
         return not_measured(family, name, CLOCK, "%", BECAUSE, _more(found.reason, found))
     largest = max(found.high, 1 / found.low)
-    remark = f"{change(found.change)} ({change_interval(found.low, found.high)}, {found.rounds} rounds)"
+    # A figure has one name in all families, so its remark names the two.
+    base, slower = pair.dilations
+    against = f"dilation {slower} against {'real time' if base is None else base}"
+    interval = change_interval(found.low, found.high)
+    remark = f"{against}: {change(found.change)} ({interval}, {found.rounds} rounds)"
     if found.outcome == "same":
         remark = ""
     return Claim(
