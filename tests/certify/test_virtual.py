@@ -36,7 +36,13 @@ def _simulator() -> None:
         pytest.skip(str(reason))
 
 
-@pytest.mark.parametrize("family", virtual_families(), ids=lambda family: family.name)
+@pytest.mark.parametrize(
+    "family",
+    [
+        pytest.param(family, id=family.name, marks=[pytest.mark.long] if family.name == "delays" else [])
+        for family in virtual_families()
+    ],
+)
 def test_every_known_answer_is_given(family: Any) -> None:
     claims = list(family.claims())
     assert claims

@@ -64,7 +64,7 @@ def test_memcached_waits_for_retransmissions_behind_a_bucket(live: Live) -> None
 @pytest.mark.parametrize(
     ("server", "client"),
     [
-        ("nginx", "crosswind"),
+        pytest.param("nginx", "crosswind", marks=pytest.mark.long),
         pytest.param("apache", "crosswind", marks=pytest.mark.long),
         pytest.param("nginx", "vegeta", marks=pytest.mark.long),
     ],
@@ -94,6 +94,7 @@ def test_a_bucket_loses_answers_over_udp(live: Live) -> None:
     assert answered_behind < answered_without
 
 
+@pytest.mark.long
 def test_answers_over_tcp_wait_for_retransmissions_behind_a_bucket(live: Live) -> None:
     # 700 answers of 4.1 kB a second are 23 Mbit/s.
     measure(

@@ -66,7 +66,7 @@ BUCKET_BPS = 20e6
     [
         "iperf3: {streams: 4, duration: 1s}",
         "iperf3: {streams: 2, duration: 1s, warm_up: 0s, protocol: udp, rate: 50Mbit/s}",
-        "nuttcp: {streams: 3, duration: 1s}",
+        pytest.param("nuttcp: {streams: 3, duration: 1s}", marks=pytest.mark.long),
         "traffic: {connections: 4, duration: 1s}",
     ],
 )
@@ -106,7 +106,10 @@ def test_a_bucket_makes_messages_wait(live: Live) -> None:
     assert operations["none"] > 1000
 
 
-@pytest.mark.parametrize("application", ["iperf3: {duration: 3s, warm_up: 0s}", "nuttcp: {duration: 3s}"])
+@pytest.mark.parametrize(
+    "application",
+    ["iperf3: {duration: 3s, warm_up: 0s}", pytest.param("nuttcp: {duration: 3s}", marks=pytest.mark.long)],
+)
 def test_a_tool_that_loses_its_server_fails_the_trial_by_the_name_of_that_server(
     live: Live, application: str
 ) -> None:

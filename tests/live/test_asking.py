@@ -78,6 +78,7 @@ class Terminal:
         return True
 
 
+@pytest.mark.long
 def test_on_a_terminal_no_sends_nothing_more(live: Live) -> None:
     with network_that_is_there() as command:
         terminal = Terminal(live, command)

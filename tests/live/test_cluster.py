@@ -107,7 +107,7 @@ def medians(folder: Path) -> dict[str, float]:
     return dict(rows(folder, select))
 
 
-@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("count", [3, pytest.param(2, marks=pytest.mark.long)])
 def test_a_round_trip_between_machines_takes_as_long_as_on_one(
     measure: Callable[[RunningTestbed], Path], count: int
 ) -> None:

@@ -235,6 +235,7 @@ def test_a_run_keeps_a_fingerprint_of_two_seconds(live: Live, experiment: Callab
 
 
 @pytest.mark.skipif(bool(IPERF3.missing()), reason="iperf3 is missing; run `crosswind apps install iperf3`")
+@pytest.mark.long
 def test_an_emulated_bucket_comes_back_from_iperf3s_report(tmp_path: Path) -> None:
     credit = {
         "budget_bits": BUDGET_BITS,

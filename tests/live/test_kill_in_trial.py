@@ -43,7 +43,8 @@ KILLS = {
 
 
 @pytest.mark.parametrize(
-    "killed", [pytest.param(name, marks=[pytest.mark.long] if name == "ferretdb" else []) for name in KILLS]
+    "killed",
+    [pytest.param(name, marks=[pytest.mark.long] if name in ("etcd", "ferretdb") else []) for name in KILLS],
 )
 def test_what_is_killed_fails_its_trial_by_name_and_the_next_trial_is_well(live: Live, killed: str) -> None:
     application, variant, program, reason = KILLS[killed]

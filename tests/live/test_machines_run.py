@@ -97,6 +97,7 @@ def test_private_programs_are_copied_to_machines_that_lack_them(place: Place) ->
     place.await_nothing_left()
 
 
+@pytest.mark.long
 def test_with_keep_the_files_of_the_last_trial_stay_here_and_there(place: Place) -> None:
     status, said = place.run("run", "live.yaml", "--testbed", "one.yaml", "--only", "none", "--keep")
     assert status == 0, said
@@ -132,6 +133,7 @@ def test_a_run_that_was_interrupted_is_continued_on_its_machines(place: Place) -
     place.await_nothing_left()
 
 
+@pytest.mark.long
 def test_a_machine_that_cannot_be_reached_is_named_before_anything_starts(place: Place) -> None:
     gone = place.rig.machines[2]
     gone.cut()

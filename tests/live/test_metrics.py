@@ -168,6 +168,7 @@ def test_prometheus_answers_with_the_counters_and_gauges_of_a_network(live: Live
         process.communicate(timeout=20)
 
 
+@pytest.mark.long
 def test_prometheus_follows_a_run(live: Live, experiment: Callable[..., str]) -> None:
     process = live.start("run", experiment(3, "1s"), "--metrics", "0", stdin=subprocess.DEVNULL)
     try:

@@ -150,7 +150,10 @@ def all_are_there(server: str, folder: Path) -> bool:
 
 
 # In workload d a record that is inserted twice, or is lost, is an error. With w=0 one may be lost, hence a.
-@pytest.mark.parametrize(("workload", "durability"), [("d", "w=1"), ("d", "majority"), ("a", "w=0")])
+@pytest.mark.parametrize(
+    ("workload", "durability"),
+    [pytest.param("d", "w=1", marks=pytest.mark.long), ("d", "majority"), ("a", "w=0")],
+)
 def test_an_election_under_a_measured_load_is_slow_operations_and_no_failed_ones(
     replica_set: ReplicaSet, tmp_path: Path, workload: str, durability: str
 ) -> None:

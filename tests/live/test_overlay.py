@@ -103,7 +103,7 @@ def test_without_an_overlay_packets_are_as_sent(live: Live) -> None:
         assert bytes_of_one_datagram(fabric, 1000) == 1028
 
 
-@pytest.mark.parametrize("backend", ["crosswind", "ovs", "tc"])
+@pytest.mark.parametrize("backend", ["crosswind", "ovs", pytest.param("tc", marks=pytest.mark.long)])
 def test_an_experiment_runs_in_an_overlay_on_any_backend(live: Live, backend: str) -> None:
     (live.folder / "live.yaml").write_text(
         EXPERIMENT.replace("OVERLAY", f"overlay: vxlan\nbackend: {backend}")

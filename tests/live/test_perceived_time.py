@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import duckdb
+import pytest
 
 if TYPE_CHECKING:
     from conftest import Live
@@ -68,6 +69,7 @@ def test_a_declared_delay_is_the_perceived_one_and_load_and_packets_share_a_cloc
             assert not node["dilation"]["undilated"]
 
 
+@pytest.mark.long
 def test_a_lost_packet_is_sent_again_after_the_perceived_timeout(
     live: Live, experiment: Callable[..., str]
 ) -> None:

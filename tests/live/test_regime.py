@@ -67,6 +67,7 @@ def test_a_regime_that_is_killed_goes_on_and_tells_its_gap(live: Live) -> None:
     assert all(point.retransmits is not None and point.rtt_us for point in after.points)
 
 
+@pytest.mark.long
 def test_a_regime_between_ends_that_are_there_goes_on_within_what_may_be_sent(live: Live) -> None:
     with own_fabric(plain_fabric(("a", "b"), rate_bps=20_000_000)) as ends:
         near, far = (shlex.join(end.prefix) for end in (ends.near, ends.far))

@@ -147,7 +147,7 @@ def test_a_killed_agent_fails_its_trial_only_and_resume_repairs_it(
     )
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_an_interrupted_run_says_how_to_continue_and_does(
     live: Live, experiment: Experiment, number: signal.Signals
 ) -> None:

@@ -99,6 +99,7 @@ def test_killing_the_client_leaves_nothing_on_any_machine(rig: Rig) -> None:
         assert "veth" not in machine.run("ip", "-brief", "link")
 
 
+@pytest.mark.long
 def test_a_link_that_is_cut_for_longer_than_the_lease_leaves_nothing(rig: Rig, tmp_path: Path) -> None:
     machine, lease_s = rig.machines[1], 4
     agent = Agent(SshTransport(machine.name, lease_s=lease_s))
@@ -161,6 +162,7 @@ def test_two_copies_at_the_same_time_leave_one_whole_file(rig: Rig) -> None:
     assert (folder / "crosswind-agent").read_bytes() == agent_programs()["x86_64"].path.read_bytes()
 
 
+@pytest.mark.long
 def test_doctor_has_a_row_for_every_machine_and_names_the_one_that_is_gone(rig: Rig, tmp_path: Path) -> None:
     file, gone = tmp_path / "testbed.yaml", rig.machines[4]
     file.write_text(f"ssh: {{hosts: [{', '.join(machine.name for machine in rig.machines)}, nowhere]}}\n")

@@ -86,6 +86,7 @@ def test_one_move_voids_the_attempt_and_the_next_one_counts(
 
 
 @needs_chromium
+@pytest.mark.long
 def test_the_page_of_a_run_says_what_a_move_costs_before_the_first_one(
     live: Live, experiment: Callable[..., str]
 ) -> None:

@@ -39,6 +39,7 @@ def test_plotly_is_there_once(page):
     assert not re.search(r"plotly\.js v\d", page)
 
 
+@pytest.mark.long
 def test_the_page_stays_below_four_megabytes_for_two_hundred_trials(tmp_path):
     folder = write_folder(tmp_path / "run", operations=300, blocks=20)
     assert write_report(folder).stat().st_size < 4_000_000
