@@ -105,7 +105,7 @@ class Place:
     def run(self, *arguments: str) -> tuple[int, str]:
         """Run a verb to its end; return its exit status and what it printed."""
         process = self.start(*arguments)
-        said, _ = process.communicate(timeout=300)
+        said, _ = process.communicate(timeout=400)
         return process.returncode, said
 
     def await_nothing_left(self) -> None:

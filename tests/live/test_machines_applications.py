@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
-import duckdb
-import machines as rigs
 import pytest
-from conftest import SOURCES, START
-from machines import Rig
+from machine_runs import Place, rig_of, rows
 
 from crosswind.app import find
 from crosswind.results import Measurement
-from crosswind.testbed import TestbedError, find_binary
 
 ONE_WAY_MS = 5
 # A round trip crosses the link between the zones and the links of two hosts, each way.
@@ -64,40 +55,20 @@ COMPOSED = """
 """
 
 
-@dataclass
-class Place:
-    """A folder for runs, and two machines for them."""
+class Machines(Place):
+    """Two machines for experiments of one condition."""
 
-    rig: Rig
-    folder: Path
-
-    @property
-    def run_folder(self) -> Path:
-        return (self.folder / "results" / "live" / "latest").resolve()
-
-    def run(self, application: str, nodes: str = PAIR, repeat: int = 1) -> None:
+    def measure(self, application: str, nodes: str = PAIR, repeat: int = 1) -> None:
         """Run an experiment to its good end; nothing of it is left on the machines."""
         text = EXPERIMENT.format(delay=ONE_WAY_MS, nodes=nodes, application=application, repeat=repeat)
         (self.folder / "live.yaml").write_text(text)
-        env = self.rig.env | {
-            "PYTHONPATH": os.pathsep.join((str(SOURCES), *sys.path)),
-            "CROSSWIND_WORK_DIR": str(self.folder / "work"),
-        }
-        command = [*START, "run", "live.yaml", "--testbed", "testbed.yaml"]
-        done = subprocess.run(
-            command, cwd=self.folder, env=env, capture_output=True, text=True, timeout=400, check=False
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        reasons = self.rows("SELECT reason FROM TRIALS WHERE status != 'done'")
-        assert not reasons
-        for machine in self.rig.machines:
-            machine.await_no_process(10)
-            assert machine.run("sh", "-c", f"ls {self.folder}/work 2> /dev/null || true") == ""
+        status, said = self.run("run", "live.yaml", "--testbed", "testbed.yaml")
+        assert status == 0, said
+        assert not self.rows("SELECT reason FROM TRIALS WHERE status != 'done'")
+        self.await_nothing_left()
 
-    def rows(self, select: str) -> list[tuple[object, ...]]:
-        named = select.replace("TRIALS", f"'{self.run_folder}/trials.parquet'")
-        named = named.replace("METRICS", f"'{self.run_folder}/metrics.parquet'")
-        return duckdb.sql(named.replace("SAMPLES", f"'{self.run_folder}/samples/*.parquet'")).fetchall()
+    def rows(self, select: str) -> list[tuple[Any, ...]]:
+        return rows(self.run_folder, select)
 
     def value(self, metric: str, statistic: str) -> float:
         """Return a figure of the trial, the least of several nodes or trials."""
@@ -131,19 +102,10 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-def place() -> Iterator[Place]:
-    if reason := rigs.missing():
-        pytest.skip(reason)
-    try:
-        find_binary("crosswind-agent")
-    except TestbedError as reason:
-        pytest.skip(str(reason))
-    with tempfile.TemporaryDirectory(prefix="crosswind-machines-", dir="/var/tmp") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        with rigs.machines(2, folder) as rig:
-            (folder / "testbed.yaml").write_text("ssh: {hosts: [m0, m1]}\n")
-            yield Place(rig, folder)
+def place() -> Iterator[Machines]:
+    with rig_of(2) as (rig, folder):
+        (folder / "testbed.yaml").write_text("ssh: {hosts: [m0, m1]}\n")
+        yield Machines(rig, folder)
 
 
 def needs(name: str, variant: str | None = None) -> None:
@@ -161,31 +123,31 @@ def check_goodput(bps: float) -> None:
     ("server", "client"),
     [("nginx", "vegeta"), pytest.param("apache", "crosswind", marks=pytest.mark.long)],
 )
-def test_web(place: Place, server: str, client: str) -> None:
+def test_web(place: Machines, server: str, client: str) -> None:
     needs("web", f"{server}-{client}" if client == "vegeta" else server)
     parameters = f"server: {server}, client: {client}, duration: 1s, warm_up: 500ms"
-    place.run(f"{{web: {{{parameters}}}}}")
+    place.measure(f"{{web: {{{parameters}}}}}")
     assert place.shortest_ns() >= ROUND_TRIP_NS
     place.check_instants()
 
 
-def test_a_command_whose_server_is_ready_when_it_listens(place: Place) -> None:
-    place.run(COMMAND)
+def test_a_command_whose_server_is_ready_when_it_listens(place: Machines) -> None:
+    place.measure(COMMAND)
     # A handshake and an answer.
     assert place.value("answer", "value") >= 2 * ROUND_TRIP_NS / 1e9
 
 
 @pytest.mark.long
-def test_a_compose_service_that_is_a_program_of_the_machines(place: Place) -> None:
+def test_a_compose_service_that_is_a_program_of_the_machines(place: Machines) -> None:
     (place.folder / "compose.yaml").write_text(COMPOSE)
-    place.run(COMPOSED)
+    place.measure(COMPOSED)
     assert place.value("answer", "value") >= 2 * ROUND_TRIP_NS / 1e9
 
 
 @pytest.mark.long
-def test_traffic_begins_and_ends_at_one_instant_of_all_machines(place: Place) -> None:
+def test_traffic_begins_and_ends_at_one_instant_of_all_machines(place: Machines) -> None:
     load = "pattern: many-to-many, message: 10kB, duration: 1s, warm_up: 500ms"
-    place.run(f"{{traffic: {{{load}}}}}", "a: left, b: right, c: right, d: left")
+    place.measure(f"{{traffic: {{{load}}}}}", "a: left, b: right, c: right, d: left")
     # Two nodes of one zone have the links of their hosts between them.
     assert 4 * 100_000 <= place.shortest_ns() < ROUND_TRIP_NS
     ((operations,),) = place.rows("SELECT count(DISTINCT connection) FROM SAMPLES WHERE measured AND ok")
@@ -194,17 +156,17 @@ def test_traffic_begins_and_ends_at_one_instant_of_all_machines(place: Place) ->
 
 
 @pytest.mark.long
-def test_traffic_of_streams_is_counted_over_one_window(place: Place) -> None:
-    place.run("{traffic: {pattern: pairs, duration: 2s, warm_up: 1s}}", PAIR)
+def test_traffic_of_streams_is_counted_over_one_window(place: Machines) -> None:
+    place.measure("{traffic: {pattern: pairs, duration: 2s, warm_up: 1s}}", PAIR)
     check_goodput(place.value("goodput", "mean"))
 
 
 @pytest.mark.long
-def test_spark(place: Place) -> None:
+def test_spark(place: Machines) -> None:
     needs("spark", "hdfs")
     options = "java_options: -XX:TieredStopAtLevel=1"
     nodes = "master: left, worker0: left, worker1: right, client: right"
-    place.run(f"{{spark: {{workload: wordcount, records: 20000, storage: hdfs, {options}}}}}", nodes)
+    place.measure(f"{{spark: {{workload: wordcount, records: 20000, storage: hdfs, {options}}}}}", nodes)
     assert place.value("tasks.failed", "total") == 0
     assert list(place.run_folder.glob("logs/*/client/events.jsonl.gz"))
     for worker in ("worker0", "worker1"):
@@ -213,48 +175,48 @@ def test_spark(place: Place) -> None:
 
 
 @pytest.mark.long
-def test_iperf3(place: Place) -> None:
+def test_iperf3(place: Machines) -> None:
     needs("iperf3")
-    place.run("{iperf3: {duration: 2s, warm_up: 1s}}")
+    place.measure("{iperf3: {duration: 2s, warm_up: 1s}}")
     check_goodput(place.value("goodput", "mean"))
     assert place.value("rtt", "min") >= ROUND_TRIP_NS
 
 
 @pytest.mark.long
-def test_sockperf(place: Place) -> None:
+def test_sockperf(place: Machines) -> None:
     needs("sockperf")
-    place.run("{sockperf: {duration: 1s}}")
+    place.measure("{sockperf: {duration: 1s}}")
     assert place.shortest_ns() >= ROUND_TRIP_NS
     place.check_instants()
 
 
 @pytest.mark.long
-def test_dns(place: Place) -> None:
+def test_dns(place: Machines) -> None:
     needs("dns")
-    place.run("{dns: {duration: 1s, names: 100}}")
+    place.measure("{dns: {duration: 1s, names: 100}}")
     assert place.value("latency", "p50") >= ROUND_TRIP_NS
     assert place.value("lost", "share") < 0.1
 
 
 @pytest.mark.long
-def test_memcached(place: Place) -> None:
+def test_memcached(place: Machines) -> None:
     needs("memcached")
-    place.run("{memcached: {duration: 1s, keys: 1000, memory: 64MiB}}")
+    place.measure("{memcached: {duration: 1s, keys: 1000, memory: 64MiB}}")
     assert place.shortest_ns() >= ROUND_TRIP_NS
     place.check_instants()
 
 
 @pytest.mark.long
-def test_training(place: Place) -> None:
+def test_training(place: Machines) -> None:
     needs("training")
-    place.run("{training: {width: 8, steps: 10, warm_up_steps: 2}}", WORKERS)
+    place.measure("{training: {width: 8, steps: 10, warm_up_steps: 2}}", WORKERS)
     # In each step, gradients cross the network and come back.
     assert place.value("latency", "p50") >= ROUND_TRIP_NS
     place.check_instants()
 
 
 @pytest.mark.long
-def test_prepared_data_travel_once_in_a_run(place: Place) -> None:
+def test_prepared_data_travel_once_in_a_run(place: Machines) -> None:
     needs("ycsb", "postgresql")
     nodes = "db0: left, db1: right, client: right"
     load = "{ycsb: {workload: a, records: 500, duration: 500ms, warm_up: 200ms, clients: 2}}"
@@ -262,7 +224,7 @@ def test_prepared_data_travel_once_in_a_run(place: Place) -> None:
     arrived = []
     for repeat in (1, 2):
         before = machine.received_bytes()
-        place.run(load, nodes, repeat)
+        place.measure(load, nodes, repeat)
         arrived.append(machine.received_bytes() - before)
     once, twice = arrived
     print(f"one trial: {once} bytes came to {machine.name}, two: {twice}")

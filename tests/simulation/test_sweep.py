@@ -112,7 +112,9 @@ def test_a_killed_worker_process_loses_nothing(folder: Path) -> None:
 def test_an_interrupted_sweep_leaves_no_process_and_goes_on(folder: Path, number: signal.Signals) -> None:
     path, store = written(folder, grid(40, duration="60s")), folder / "s"
     program = "from crosswind.cli import main; main()"
-    command = [sys.executable, "-c", program, "simulate", path, "--store", store, "--workers", "1"]
+    # A shell without job control lets programs in the background ignore SIGINT.
+    heeding = ["env", "--default-signal=INT"]
+    command = [*heeding, sys.executable, "-c", program, "simulate", path, "--store", store, "--workers", "1"]
     process = psutil.Popen([*map(str, command)], stderr=subprocess.PIPE, start_new_session=True)
     try:
         deadline_s = time.monotonic() + 300
