@@ -52,7 +52,7 @@ def test_a_server_needs_no_root(
     nodes = NODES.get(name, "server: h0, client: h1")
     text = EXPERIMENT.format(nodes=nodes, application=APPLICATIONS[name, variant])
     (live.folder / "live.yaml").write_text(text)
-    status, said = live.run("run", "live.yaml", prefix=as_nobody)
+    status, said = live.run("run", "live.yaml", prefix=as_nobody, timeout_s=300)
     if status == 3:
         pytest.skip(said)
     assert status == 0, said
