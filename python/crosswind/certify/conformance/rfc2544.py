@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crosswind.certify.claim import Claim, at_most
 from crosswind.certify.conformance.trials import (
@@ -86,8 +87,15 @@ def _latency(tries: Tries, frame_bytes: int) -> Claim:
         return probes
 
     tried = tries.measure(f"latency of {frame_bytes} byte frames", once)
-    # Both links serialise the frame.
-    declared_ns = DELAY_NS + 2 * (frame_bytes + GAP_BYTES) * 8e9 / RATE_BPS
+    # Both links serialise the frame, and at this load the first has a queue after each stall of the sender.
+    frame_ns = (frame_bytes + GAP_BYTES) * 8e9 / RATE_BPS
+    waits_ns = _waits_ns(tried.result.sent_ns, frame_ns)
+    waited_ns = float(np.median(waits_ns))
+    stalled = (
+        f"the sender stalled: by Lindley's recursion its frames wait {time_text(waited_ns)}; run it on a "
+        "quiet machine"
+    )
+    declared_ns = DELAY_NS + 2 * frame_ns + waited_ns
     least, typical, worst = np.quantile(tried.result.delay_ns, (0, 0.5, 0.999)).tolist()
     return at_most(
         FAMILY,
@@ -96,20 +104,32 @@ def _latency(tries: Tries, frame_bytes: int) -> Claim:
         abs(typical - declared_ns),
         LATENCY_ERROR_MAX_NS,
         "ns",
-        "RFC 2544, 26.2, RFC 8219, 7.2: median of 500 frames or more; they name no bound (the ledger's)",
-        disturbed=tried.disturbed,
+        "RFC 2544, 26.2, RFC 8219, 7.2: median of 500 frames or more, against the declared delay and wait "
+        "by Lindley's recursion from the instants of sending; they name no bound (the ledger's)",
+        # What a queue at 99 % load makes of a stall is ten times the bound, and no error of the link.
+        disturbed=tried.disturbed or (stalled if waited_ns > LATENCY_ERROR_MAX_NS else ""),
         remark=(
             f"{frame_bytes} byte frames: worst case latency (P99.9) {time_text(worst)}, "
             f"packet delay variation (RFC 8219, 7.3.1) {time_text(worst - least)}"
         ),
         details={
             "declared_ns": declared_ns,
+            "waited_ns": waited_ns,
             "typical_ns": typical,
             "worst_case_ns": worst,
             "pdv_ns": worst - least,
             "frames": len(tried.result.delay_ns),
         },
     )
+
+
+def _waits_ns(sent_ns: NDArray[np.int64], frame_ns: float) -> list[float]:
+    """Return how long frames that were sent at these instants wait for the frames before them."""
+    waits_ns, free_ns = [], 0.0
+    for at_ns in np.sort(sent_ns).tolist():
+        waits_ns.append(max(0.0, free_ns - at_ns))
+        free_ns = max(free_ns, at_ns) + frame_ns
+    return waits_ns
 
 
 def _loss(tries: Tries, frame_bytes: int) -> Claim:
