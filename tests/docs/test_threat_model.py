@@ -8,7 +8,7 @@ PAGE = ROOT / "docs" / "explanation" / "threat-model.md"
 NAMED = re.compile(r"`((?:test_)?[a-z0-9_]{12,})`")
 
 
-def tests_there_are() -> set[str]:
+def names_of_tests() -> set[str]:
     """Return the names of all tests, in Python and in Rust."""
     found: set[str] = set()
     for path in (ROOT / "tests").rglob("test_*.py"):
@@ -33,7 +33,7 @@ def claims() -> list[str]:
 
 
 def test_each_claim_names_a_test_that_exists() -> None:
-    there_are, rows = tests_there_are(), claims()
+    there_are, rows = names_of_tests(), claims()
     assert len(rows) > 20
     for row in rows:
         named = NAMED.findall(row.split("|")[-2])

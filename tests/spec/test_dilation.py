@@ -96,21 +96,6 @@ def test_a_file_with_several_dilations_runs_every_condition_at_each(tmp_path: Pa
         slowed(found, 4)
 
 
-@pytest.mark.parametrize(
-    ("factors", "words"),
-    [
-        ("[]", "has no factor"),
-        ("[10, 10]", "10 is given twice"),
-        ("[10, 0]", "0 would make time faster than real"),
-        ("[10, [20]]", "is not a whole number"),
-    ],
-)
-def test_several_that_are_none_are_refused_at_their_place(tmp_path: Path, factors: str, words: str) -> None:
-    found = refusal(tmp_path, f"time: {{dilation: {factors}}}")
-    assert words in found
-    assert "slow.yaml:9:18: time: dilation" in found
-
-
 def test_each_of_several_dilations_has_to_fit_the_network_and_the_names(tmp_path: Path) -> None:
     slow = "time: {dilation: [10, 100]}"
     assert "100: node server has 0.5 CPUs" in refusal(tmp_path, slow, node="{host: h0, cpus: 0.5}")
@@ -175,6 +160,10 @@ def test_a_network_that_is_up_for_own_programs_is_refused(tmp_path: Path) -> Non
         ("2.5", "is not a whole number; write how many times slower, such as 10"),
         ("true", "is not a whole number"),
         ("ten", "is not a whole number"),
+        ("[]", "has no factor"),
+        ("[10, 10]", "10 is given twice"),
+        ("[10, 0]", "0 would make time faster than real"),
+        ("[10, [20]]", "is not a whole number"),
     ],
 )
 def test_a_factor_that_is_none_is_refused_at_its_place(tmp_path: Path, factor: str, words: str) -> None:
