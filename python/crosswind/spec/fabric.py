@@ -78,12 +78,12 @@ def real_interference(resolved: AnyResolved, condition: str) -> list[ResolvedInt
 
 
 def condition_for_agent(condition: ResolvedCondition) -> FabricCondition:
-    """Return a resolved condition as the agent takes it: without summary and real interference."""
+    """Return a resolved condition as the agent takes it: without what the runner does itself."""
     return FabricCondition(
         name=condition.name,
         places=condition.places,
         interference=[entry for entry in condition.interference if not entry.is_real],
-        timeline=condition.timeline,
+        timeline=[step for each in condition.timeline if (step := each.of_fabric()) is not None],
     )
 
 
@@ -109,6 +109,8 @@ def _fabric(resolved: AnyResolved, condition: ResolvedCondition, seed: int) -> F
         condition=condition_for_agent(condition),
         overlay=resolved.overlay if isinstance(resolved, Resolved) else None,
         dilation=dilation_of(resolved, condition),
+        # Under every condition, so that elements have the same numbers in all of them.
+        faults=any(each.has_cuts for each in resolved.conditions),
     )
 
 

@@ -15,6 +15,13 @@ from crosswind.spec.resolved.experiment import (
     dilation_of,
 )
 from crosswind.spec.resolved.fabric import FabricCondition, FabricNode, FabricSpec
+from crosswind.spec.resolved.faults import (
+    Answer,
+    NodeFaultKind,
+    ResolvedClock,
+    ResolvedCut,
+    ResolvedNodeFault,
+)
 from crosswind.spec.resolved.interference import (
     ConstantRate,
     InterferenceTcp,
@@ -68,6 +75,7 @@ __all__ = [
     "REAL_TIME",
     "SCHEMA",
     "Anchor",
+    "Answer",
     "AnyResolved",
     "ConstantRate",
     "FabricCondition",
@@ -75,6 +83,7 @@ __all__ = [
     "FabricSpec",
     "Form",
     "InterferenceTcp",
+    "NodeFaultKind",
     "NormalRate",
     "NormalRates",
     "OnOffTimes",
@@ -89,7 +98,9 @@ __all__ = [
     "ResolvedApplication",
     "ResolvedBackend",
     "ResolvedCapture",
+    "ResolvedClock",
     "ResolvedCondition",
+    "ResolvedCut",
     "ResolvedDesign",
     "ResolvedDomains",
     "ResolvedFactor",
@@ -100,6 +111,7 @@ __all__ = [
     "ResolvedLimits",
     "ResolvedLink",
     "ResolvedMachine",
+    "ResolvedNodeFault",
     "ResolvedPart",
     "ResolvedProvider",
     "ResolvedPublished",

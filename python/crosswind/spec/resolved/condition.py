@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
+from crosswind.spec.resolved.faults import ResolvedCut, ResolvedNodeFault
 from crosswind.spec.resolved.interference import ResolvedInterference
 from crosswind.spec.resolved.part import (
     Parameters,
@@ -20,10 +21,25 @@ ResolvedLevel = int | float | str
 
 
 class ResolvedStep(ResolvedPart):
-    """A change `at_ns` after the start of the measurement: named places have these elements from then on."""
+    """A change `at_ns` after the start of the measurement: named places have these elements from then on.
+
+    Attributes:
+        cuts: all cuts from then on; None: those that were before, empty: none.
+        nodes: faults of nodes, in the order in which they are done.
+        faults: all of them in words, as shown.
+    """
 
     at_ns: int
     places: Places
+    cuts: list[ResolvedCut] | None = left_out_if_empty(None)
+    nodes: list[ResolvedNodeFault] = left_out_if_empty([])
+    faults: list[str] = left_out_if_empty([])
+
+    def of_fabric(self) -> ResolvedStep | None:
+        """Return what the fabric does of it; None where that is nothing."""
+        if not self.places and self.cuts is None:
+            return None
+        return self.model_copy(update={"nodes": [], "faults": []})
 
 
 class ResolvedCondition(ResolvedPart):
@@ -53,6 +69,11 @@ class ResolvedCondition(ResolvedPart):
     def is_real(self) -> bool:
         """Whether processes make some of its interference."""
         return any(entry.is_real for entry in self.interference)
+
+    @property
+    def has_cuts(self) -> bool:
+        """Whether its timeline cuts nodes off, or heals that."""
+        return any(step.cuts is not None for step in self.timeline)
 
     def elements(self) -> Iterator[tuple[str, str, Parameters]]:
         """Yield place, kind and parameters of every element, those of the timeline included."""

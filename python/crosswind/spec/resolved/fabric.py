@@ -43,6 +43,7 @@ class FabricSpec(ResolvedPart):
         domains: their number, or the names in each, where there are several.
         overlay: a network on top of it, which is no part of the fabric and sent beside it.
         dilation: how many times slower time passes in the nodes; sent beside it, too.
+        faults: whether nodes can be cut off.
     """
 
     seed: int
@@ -57,6 +58,7 @@ class FabricSpec(ResolvedPart):
     wait: str = "spin"
     condition: FabricCondition
     domains: int | list[list[str]] | None = left_out_if_empty(None)
+    faults: bool = left_out_if_empty(False)
     overlay: Literal["vxlan"] | None = Field(None, exclude=True)
     dilation: int | None = Field(None, exclude=True)
 
