@@ -35,6 +35,12 @@ struct Stopped {
     free: Option<Instant>,
 }
 
+impl Stopped {
+    fn of(driven: &Driven, id: ProcessId, free: Option<Instant>) -> Self {
+        Self { link: Arc::clone(&driven.link), place: driven.number, id, free }
+    }
+}
+
 /// The levels of a link that a process drives, or has driven since the restart.
 #[derive(Clone, Debug)]
 pub struct Levels {
@@ -59,42 +65,37 @@ impl Drives {
     ) -> Vec<Drive> {
         let before = std::mem::take(&mut self.now);
         let mut running = before.iter().peekable();
-        let continuing = wanted.iter().map(|driven| {
-            while running.next_if(|(old, _)| old.wire < driven.wire).is_some() {}
-            let same =
-                |(old, _): &&Drive| old.wire == driven.wire && Arc::ptr_eq(&old.process, &driven.process);
-            running.next_if(same).map(|(_, id)| *id)
-        });
-        let continuing: Vec<Option<ProcessId>> = continuing.collect();
-        // Restarting a continuing process would have no effect; the continuing ones are in the order of the others.
-        let mut kept = continuing.iter().flatten().peekable();
-        let mut following = wanted.iter().peekable();
-        for (driven, id) in &before {
-            if kept.next_if_eq(&id).is_none() {
-                engine.stop_process(at, *id);
-                while following.next_if(|next| next.wire < driven.wire).is_some() {}
-                let is_followed = following.next_if(|next| next.wire == driven.wire).is_some();
-                self.stopped.push(Stopped {
-                    link: Arc::clone(&driven.link),
-                    place: driven.number,
-                    id: *id,
-                    free: (!is_followed).then_some(at),
-                });
-            }
+        let mut ended: Vec<&Drive> = Vec::new();
+        // By wanted process: the one that drives its link now, and whether it is the same, which then continues.
+        let mut present = Vec::with_capacity(wanted.len());
+        for driven in wanted {
+            ended.extend(std::iter::from_fn(|| running.next_if(|(old, _)| old.wire < driven.wire)));
+            let here = running.next_if(|(old, _)| old.wire == driven.wire);
+            present.push(here.map(|(old, id)| (*id, Arc::ptr_eq(&old.process, &driven.process))));
         }
-        for (driven, id) in wanted.iter().zip(continuing) {
-            let id = id.unwrap_or_else(|| begin(engine, elements, at, driven));
+        for (driven, id) in ended.into_iter().chain(running) {
+            engine.stop_process(at, *id);
+            self.stopped.push(Stopped::of(driven, *id, Some(at)));
+        }
+        for (driven, present) in wanted.iter().zip(present) {
+            let id = match present {
+                None => begin(engine, elements, at, driven),
+                Some((id, true)) => id,
+                Some((id, false)) => {
+                    self.stopped.push(Stopped::of(driven, id, None));
+                    replace(engine, at, driven, id)
+                }
+            };
             self.now.push((driven.clone(), id));
         }
         before
     }
 
     /// Restarts every process at its time 0; what was before is forgotten.
-    pub(crate) fn restart(&mut self, engine: &mut Engine, elements: &Elements, at: Instant) {
+    pub(crate) fn restart(&mut self, engine: &mut Engine, at: Instant) {
         self.stopped.clear();
         for (driven, id) in &mut self.now {
-            engine.stop_process(at, *id);
-            *id = begin(engine, elements, at, driven);
+            *id = replace(engine, at, driven, *id);
         }
     }
 
@@ -134,4 +135,9 @@ impl Levels {
 fn begin(engine: &mut Engine, elements: &Elements, at: Instant, driven: &Driven) -> ProcessId {
     let Driven { name, wire, process, .. } = driven;
     engine.drive(name, process, elements.id(*wire), at).expect("a wire that nothing drives")
+}
+
+/// Follows another process of the same link at once, so that the link's own rate does not apply between the two.
+fn replace(engine: &mut Engine, at: Instant, driven: &Driven, before: ProcessId) -> ProcessId {
+    engine.replace_process(&driven.name, &driven.process, before, at)
 }

@@ -182,7 +182,7 @@ impl Network {
     /// first. Sources that were stopped before are forgotten.
     pub fn restart_processes(&mut self, at: Instant) {
         self.stopped.clear();
-        self.drives.restart(&mut self.engine, &self.elements, at);
+        self.drives.restart(&mut self.engine, at);
     }
 
     /// The fabric; its condition is the planner's.

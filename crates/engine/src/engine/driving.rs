@@ -169,6 +169,30 @@ impl Engine {
         }
         self.advance(at);
         self.with_link(link, |link, context| link.take_drive(context));
+        Ok(self.follow_process(name, spec, link))
+    }
+
+    /// Makes another process drive the link of a running one from `at` on, which is the new one's time 0. The link's
+    /// own rate does not apply in between, so nothing leaves at it.
+    ///
+    /// # Panics
+    /// When the process has been stopped.
+    pub fn replace_process(
+        &mut self,
+        name: &str,
+        spec: &Sound<ProcessSpec>,
+        before: ProcessId,
+        at: Instant,
+    ) -> ProcessId {
+        self.advance(at);
+        let process = &mut self.processes[before.index()];
+        assert!(process.stop(), "the process drives its link");
+        let link = process.link();
+        self.follow_process(name, spec, link)
+    }
+
+    /// The driven link follows this process from now on.
+    fn follow_process(&mut self, name: &str, spec: &Sound<ProcessSpec>, link: ElementId) -> ProcessId {
         let id = ProcessId(u32::try_from(self.processes.len()).expect("fewer than 2^32 processes"));
         let process = Process::new(spec.get().clone(), link, Stream::new(self.seed, name), self.shared.now);
         if process.is_of_opportunities() {
@@ -177,7 +201,7 @@ impl Engine {
         self.processes.push(process);
         self.expect_process(id);
         self.advance(self.shared.now);
-        Ok(id)
+        id
     }
 
     /// Stops a process at `at`; its link has its own rate again. Stopping it again has no effect.

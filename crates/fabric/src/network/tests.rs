@@ -491,3 +491,29 @@ fn levels_of_replaced_processes_are_kept_and_the_own_rate_follows_the_last() {
     let links: Vec<String> = network.levels().iter().map(|levels| levels.link.to_string()).collect();
     assert_eq!(links, ["h0/uplink", "h0/downlink", "h1/uplink", "h1/downlink"]);
 }
+
+// A packet takes 123.04 us at 100 Mbit/s and 1.2304 ms at 10 Mbit/s. The links have no rate of their own.
+#[test]
+fn a_queue_waits_while_another_process_takes_over_its_link_or_processes_restart() {
+    let capacity = |bps: u64| {
+        let mut fabric = driven(&format!(
+            r#"{{"capacity": {{"process": {{"levels": {{"at_ns": [0], "rate_bps": [{bps}]}}}}, "direction": "up"}}}}"#
+        ));
+        fabric.links.iter_mut().for_each(|link| link.rate_bps = None);
+        fabric
+    };
+    let mut network = Planned::new(&capacity(100_000_000));
+    let (path, _) = network.path(0, 1, 0);
+    for tag in 0..24 {
+        network.engine().push(Instant::ZERO, path, Packet::real(tag, 1500, 0));
+    }
+    // The first ten have left by 1230.4 us.
+    network.restart_processes(Instant::from_nanos(615_200));
+    network.step(Instant::from_nanos(1_230_400), &capacity(10_000_000).condition.places);
+    let due: Vec<u64> = departures(&mut network, 100_000_000).iter().map(|&(_, due)| due - 4_000).collect();
+    let expected = (1..=24).map(|n| if n <= 10 { n * 123_040 } else { 1_230_400 + (n - 10) * 1_230_400 });
+    assert_eq!(due, expected.collect::<Vec<u64>>());
+    let changes: Vec<Capacity> = changes(&network, "h0/uplink").iter().map(|&(_, level)| level).collect();
+    let bps = |rate| Capacity::Rate(Rate::bits_per_second(rate).unwrap());
+    assert_eq!(changes, [bps(100_000_000), bps(10_000_000)]);
+}
