@@ -10,6 +10,7 @@ from crosswind.app.requirements import DebianPackages, Program
 from crosswind.app.server import stop_servers
 from crosswind.app.written import Facts
 from crosswind.spec.base import SpecModel
+from crosswind.spec.declared import FaultNodes
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process
 
@@ -48,6 +49,10 @@ class ClientServer(Application):
     @classmethod
     def roles_missing(cls, nodes: Collection[str]) -> list[str]:
         return [role for role in cls.ROLES if role not in nodes]
+
+    @classmethod
+    def faults_on(cls, parameters: SpecModel, nodes: Collection[str]) -> FaultNodes:
+        return FaultNodes(measuring=frozenset({"client"}))
 
     @classmethod
     def program(cls) -> Program:

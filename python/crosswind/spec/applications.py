@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pydantic import JsonValue
 
 from crosswind.spec.base import SpecModel
-from crosswind.spec.declared import DeclaredApplication, ExpectedTrial, Figure
+from crosswind.spec.declared import DeclaredApplication, ExpectedTrial, FaultNodes, Figure
 from crosswind.spec.document import Document, Path
 from crosswind.spec.installed import APPLICATIONS
 from crosswind.spec.node_limits import NodeLimits
@@ -62,6 +62,11 @@ def brings_nodes(name: str) -> bool:
 def node_limits(name: str, parameters: SpecModel) -> Mapping[str, NodeLimits]:
     """Return the limits of nodes in the application's own files, by node."""
     return _find(name).node_limits(parameters)
+
+
+def faults_on(name: str, parameters: SpecModel, nodes: Collection[str]) -> FaultNodes:
+    """Return which nodes faults may kill and restart, and which measure."""
+    return _find(name).faults_on(parameters, nodes)
 
 
 def expected(name: str, values: Parameters) -> ExpectedTrial:

@@ -41,6 +41,19 @@ class ExpectedTrial:
     set_up_s: float
 
 
+@dataclass(frozen=True)
+class FaultNodes:
+    """What faults may do to the nodes of an application.
+
+    Attributes:
+        restartable: those that it starts again, with their data, after they were killed.
+        measuring: those whose stall or end would stop the measurement itself; None: unknown.
+    """
+
+    restartable: frozenset[str] = frozenset()
+    measuring: frozenset[str] | None = None
+
+
 class DeclaredApplication(ABC):
     """One application under test, with the parameters of one experiment, as its experiment sees it.
 
@@ -116,6 +129,14 @@ class DeclaredApplication(ABC):
         A topology may have the same limits or none; anything else is an error of the experiment.
         """
         return {}
+
+    @classmethod
+    def faults_on(cls, parameters: Any, nodes: Collection[str]) -> FaultNodes:
+        """Return which nodes faults may kill and restart, and which measure.
+
+        Only what `Application.restart` can start again is restartable.
+        """
+        return FaultNodes()
 
     def remarks(self) -> list[str]:
         """Return warnings for readers of results with these parameters; the report shows them."""

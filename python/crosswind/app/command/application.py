@@ -17,7 +17,7 @@ from crosswind.app.command.role import Role
 from crosswind.app.command.variables import ADDRESS, DURATION, FOLDER, SEED, filled, variable_findings
 from crosswind.app.server import stop_servers
 from crosswind.spec.command_line import is_shell_line
-from crosswind.spec.declared import Figure
+from crosswind.spec.declared import FaultNodes, Figure
 from crosswind.spec.nearest import did_you_mean
 from crosswind.testbed.fabric import Process
 
@@ -51,6 +51,11 @@ class Command(Application):
     @classmethod
     def roles_missing(cls, nodes: Collection[str]) -> list[str]:
         return []
+
+    @classmethod
+    def faults_on(cls, parameters: CommandParameters, nodes: Collection[str]) -> FaultNodes:
+        servers = frozenset(parameters.roles) - {parameters.load}
+        return FaultNodes(servers, frozenset({parameters.load}))
 
     @classmethod
     def misfits(

@@ -30,7 +30,7 @@ from crosswind.app.compose.user import account_of
 from crosswind.app.requirements import Requirement
 from crosswind.app.server import stop_servers
 from crosswind.spec.command_line import is_shell_line
-from crosswind.spec.declared import Figure
+from crosswind.spec.declared import FaultNodes, Figure
 from crosswind.spec.document import Document
 from crosswind.spec.node_limits import NodeLimits
 from crosswind.testbed.agent import Ended
@@ -95,6 +95,12 @@ class Compose(Application):
     @classmethod
     def roles_missing(cls, nodes: Collection[str]) -> list[str]:
         return []
+
+    @classmethod
+    def faults_on(cls, parameters: ComposeParameters, nodes: Collection[str]) -> FaultNodes:
+        # A service whose end others wait for has no process left when the load begins.
+        running = {node for node, name in parameters.nodes.items() if name not in parameters.one_shots}
+        return FaultNodes(frozenset(running - {parameters.load_node}), frozenset({parameters.load_node}))
 
     @classmethod
     def misfits(

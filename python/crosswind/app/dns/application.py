@@ -12,7 +12,7 @@ from crosswind.app.server import stop_servers
 from crosswind.app.written import Facts
 from crosswind.results.rows import Metric
 from crosswind.spec.base import SpecModel
-from crosswind.spec.declared import Figure
+from crosswind.spec.declared import FaultNodes, Figure
 from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration, Size
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process
@@ -146,6 +146,10 @@ class Dns(Application):
     @classmethod
     def roles_missing(cls, nodes: Collection[str]) -> list[str]:
         return [role for role in cls.ROLES if role not in nodes]
+
+    @classmethod
+    def faults_on(cls, parameters: SpecModel, nodes: Collection[str]) -> FaultNodes:
+        return FaultNodes(measuring=frozenset({CLIENT}))
 
     def start(self, stage: Stage) -> None:
         asked, program = self.parameters, nsd.NSD.program("nsd")

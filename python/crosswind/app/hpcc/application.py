@@ -13,7 +13,7 @@ from crosswind.app.hpcc.parameters import HpccParameters, Misfit, misfits
 from crosswind.app.numbered import first_missing, numbered
 from crosswind.app.requirements import DebianPackages
 from crosswind.app.written import Facts
-from crosswind.spec.declared import Figure
+from crosswind.spec.declared import FaultNodes, Figure
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process
 
@@ -107,6 +107,11 @@ class Hpcc(Application):
     @classmethod
     def roles_missing(cls, nodes: Collection[str]) -> list[str]:
         return first_missing(ROLE, nodes, LEAST_NODES)
+
+    @classmethod
+    def faults_on(cls, parameters: HpccParameters, nodes: Collection[str]) -> FaultNodes:
+        # The first rank prints the results.
+        return FaultNodes(measuring=frozenset(numbered(ROLE, nodes)[:1]))
 
     @classmethod
     def misfits(cls, parameters: HpccParameters, nodes: Collection[str]) -> Iterator[Misfit]:

@@ -11,7 +11,7 @@ from crosswind.app.load import latency_figures, offer_load
 from crosswind.app.pace import Pace
 from crosswind.app.requirements import DebianPackages, OwnProgram
 from crosswind.app.server import READY_S, run_to_end, stop_servers
-from crosswind.spec.declared import Figure
+from crosswind.spec.declared import FaultNodes, Figure
 from crosswind.spec.quantities import Duration, PositiveDuration, Share, Size
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.fabric import Process
@@ -78,6 +78,10 @@ class Memcached(Application):
     @classmethod
     def roles_missing(cls, nodes: Collection[str]) -> list[str]:
         return [role for role in cls.ROLES if role not in nodes]
+
+    @classmethod
+    def faults_on(cls, parameters: MemcachedParameters, nodes: Collection[str]) -> FaultNodes:
+        return FaultNodes(frozenset({SERVER}), frozenset({CLIENT}))
 
     def demand(self, nodes: Collection[str]) -> Demand:
         return Demand(memory_bytes=self.parameters.memory_bytes, remedy="write less `memory`")

@@ -14,7 +14,7 @@ from crosswind.app.load import await_listening, latency_figures, offer_load
 from crosswind.app.pace import Pace
 from crosswind.app.requirements import OwnProgram
 from crosswind.app.server import stop_servers
-from crosswind.spec.declared import Figure
+from crosswind.spec.declared import FaultNodes, Figure
 from crosswind.spec.quantities import Duration, PositiveDuration, Size
 from crosswind.testbed.binaries import LOAD, find_binary
 
@@ -53,6 +53,10 @@ class Rpc(Application):
     @classmethod
     def roles_missing(cls, nodes: Collection[str]) -> list[str]:
         return [role for role in cls.ROLES if role not in nodes]
+
+    @classmethod
+    def faults_on(cls, parameters: RpcParameters, nodes: Collection[str]) -> FaultNodes:
+        return FaultNodes(frozenset({"server"}), frozenset({"client"}))
 
     def start(self, stage: Stage) -> None:
         address = stage.fabric.nodes["server"].address

@@ -13,7 +13,7 @@ from crosswind.app.spark.hdfs import Hdfs
 from crosswind.app.spark.parameters import QUERIES, SparkParameters
 from crosswind.app.spark.programs import HDFS, JAVA, PYSPARK
 from crosswind.app.spark.tables import Tables
-from crosswind.spec.declared import Figure
+from crosswind.spec.declared import FaultNodes, Figure
 from crosswind.testbed.errors import TestbedError
 
 # Of all processes together; one that hangs is then killed.
@@ -68,6 +68,10 @@ class Spark(Application):
     @classmethod
     def roles_missing(cls, nodes: Collection[str]) -> list[str]:
         return [role for role in (MASTER, "worker0", "worker1", CLIENT) if role not in nodes]
+
+    @classmethod
+    def faults_on(cls, parameters: SparkParameters, nodes: Collection[str]) -> FaultNodes:
+        return FaultNodes(measuring=frozenset({CLIENT}))
 
     @classmethod
     def misfits(

@@ -11,7 +11,7 @@ from crosswind.app.streams import FAIRNESS, GOODPUT
 from crosswind.app.traffic.parameters import NS_PER_S, TrafficParameters
 from crosswind.app.traffic.relay import Relay, clock_line
 from crosswind.app.traffic.summary import TrafficSummary, metrics_of
-from crosswind.spec.declared import Figure
+from crosswind.spec.declared import FaultNodes, Figure
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.fabric import Fabric, Process
 
@@ -61,6 +61,11 @@ class Traffic(Application):
                 ("pattern",),
                 f"is pairs, but the number of nodes, {len(nodes)}, is odd; add or remove a node",
             )
+
+    @classmethod
+    def faults_on(cls, parameters: TrafficParameters, nodes: Collection[str]) -> FaultNodes:
+        # Every node sends, and stores what it received.
+        return FaultNodes(measuring=frozenset(nodes))
 
     def start(self, stage: Stage) -> None:
         self._servers = {}

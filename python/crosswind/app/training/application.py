@@ -13,7 +13,7 @@ from crosswind.app.requirements.checksum import identity
 from crosswind.app.training.parameters import TrainingParameters
 from crosswind.app.training.result import check, metrics_of, operations_csv, read_worker
 from crosswind.app.written import Facts
-from crosswind.spec.declared import Figure
+from crosswind.spec.declared import FaultNodes, Figure
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process
@@ -112,6 +112,11 @@ class Training(Application):
     @classmethod
     def roles_missing(cls, nodes: Collection[str]) -> list[str]:
         return first_missing(ROLE, nodes, LEAST_NODES)
+
+    @classmethod
+    def faults_on(cls, parameters: TrainingParameters, nodes: Collection[str]) -> FaultNodes:
+        # Each worker times its own steps.
+        return FaultNodes(measuring=frozenset(numbered(ROLE, nodes)))
 
     def own_missing(self) -> list[Missing]:
         if PYTHON.exists():

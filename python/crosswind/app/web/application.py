@@ -16,7 +16,7 @@ from crosswind.app.web.apache import Apache
 from crosswind.app.web.client import OwnClient, Vegeta
 from crosswind.app.web.nginx import Nginx
 from crosswind.app.web.server import PORT, Site, WebServer
-from crosswind.spec.declared import Figure
+from crosswind.spec.declared import FaultNodes, Figure
 from crosswind.spec.quantities import Duration, PositiveDuration, Size
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.fabric import Process
@@ -87,6 +87,10 @@ class Web(Application):
     @classmethod
     def roles_missing(cls, nodes: Collection[str]) -> list[str]:
         return [role for role in cls.ROLES if role not in nodes]
+
+    @classmethod
+    def faults_on(cls, parameters: WebParameters, nodes: Collection[str]) -> FaultNodes:
+        return FaultNodes(frozenset({SERVER}), frozenset({CLIENT}))
 
     def start(self, stage: Stage) -> None:
         asked, server = self.parameters, _SERVERS[self.parameters.server]

@@ -16,9 +16,9 @@ from crosswind.app.ycsb.ferretdb import FerretDB
 from crosswind.app.ycsb.mongodb import MongoDB
 from crosswind.app.ycsb.postgresql import PostgreSQL
 from crosswind.app.ycsb.redis import Redis
-from crosswind.app.ycsb.store import FIELD_BYTES, PRIMARY, Store
+from crosswind.app.ycsb.store import FIELD_BYTES, PRIMARY, Store, members_of
 from crosswind.app.ycsb.valkey import Valkey
-from crosswind.spec.declared import Figure
+from crosswind.spec.declared import FaultNodes, Figure
 from crosswind.spec.quantities import Duration, PositiveDuration, Size
 from crosswind.testbed.binaries import LOAD
 
@@ -150,6 +150,10 @@ class Ycsb(Application):
             )
         elif misfit := _store(parameters).misfit(nodes):
             yield ("durability",), f'"{parameters.durability}" {misfit}'
+
+    @classmethod
+    def faults_on(cls, parameters: YcsbParameters, nodes: Collection[str]) -> FaultNodes:
+        return FaultNodes(frozenset(members_of(nodes)), frozenset({CLIENT}))
 
     def remarks(self) -> list[str]:
         remark = self._store.remark()
