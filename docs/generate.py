@@ -57,6 +57,7 @@ def pages() -> dict[str, str]:
         "elements.md": elements.page(),
         "conditions.md": catalogue.conditions_page(),
         "experiments.md": catalogue.experiments_page(),
+        "regions.md": catalogue.regions_page(),
         "python.md": python.page(),
         "exit-codes.md": exit_codes.page(),
         "cautions.md": cautions.page(),

@@ -1,4 +1,4 @@
-"""docs/reference/conditions.md and experiments.md: the catalogue's headers and contents."""
+"""docs/reference/conditions.md, experiments.md and regions.md: the catalogue's headers and contents."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from importlib.resources.abc import Traversable
 
 from crosswind import catalog
 from crosswind.spec import load_catalogue_condition, load_experiment
+from crosswind.spec.topology.region_table import load_region_table
 from reference_pages import markdown
 
 _CONDITIONS = """\
@@ -25,6 +26,12 @@ _EXPERIMENTS = """\
 Experiments that come with Crosswind. Their names can be given wherever a file can: `crosswind plan
 rpc-quick`. What each key means: [the experiment file](experiment-file.md). What they showed when they
 were run: [the studies' experiments](../explanation/studies.md)."""
+
+
+_REGIONS = """\
+Delays between regions of clouds, and between cities, that come with Crosswind. A file names one with
+`topology: {zones: {delay: {regions: NAME}}}`, and its regions are then the zones
+([guide](../guides/real-networks.md)). `crosswind topology show FILE` prints the delays, one way."""
 
 
 def conditions_page() -> str:
@@ -48,6 +55,25 @@ def experiments_page() -> str:
         _EXPERIMENTS,
         _index(names, lambda name: load_experiment(catalog.experiment_file(name)).summary),
         *(_section(name, catalog.experiment_file(name)) for name in names),
+    )
+
+
+def regions_page() -> str:
+    """Return the page of tables of regions."""
+    names = catalog.region_table_names()
+    return markdown.page(
+        "Tables of regions",
+        "python/crosswind/catalog/regions",
+        _REGIONS,
+        _index(names, lambda name: load_region_table(name).summary),
+        *(_region_section(name) for name in names),
+    )
+
+
+def _region_section(name: str) -> str:
+    regions = ", ".join(f"`{region}`" for region in load_region_table(name).names)
+    return "\n\n".join(
+        [f"## {name}", _as_list(catalog.header(catalog.region_table_file(name))), f"Regions: {regions}."]
     )
 
 

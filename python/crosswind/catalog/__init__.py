@@ -1,7 +1,7 @@
-"""Conditions, experiments and published figures that come with Crosswind, as YAML files.
+"""Conditions, experiments, tables of regions and published figures that come with Crosswind, as YAML files.
 
-A name is the path below `conditions`, `experiments` or `published`, without the suffix. The header of a file
-has what it models, its source, and the differences from it. A new file is a new entry.
+A name is the path below `conditions`, `experiments`, `regions` or `published`, without the suffix. The header
+of a file has what it models, its source, and the differences from it. A new file is a new entry.
 """
 
 from __future__ import annotations
@@ -38,6 +38,19 @@ def experiment_file(name: str) -> Traversable:
     Raises: KeyError: `name` is not one of `experiment_names()`.
     """
     return _entries("experiments")[name]
+
+
+def region_table_names() -> list[str]:
+    """Return the names of all tables of delays between regions, sorted."""
+    return sorted(_entries("regions"))
+
+
+def region_table_file(name: str) -> Traversable:
+    """Return the file of a table of delays between regions.
+
+    Raises: KeyError: `name` is not one of `region_table_names()`.
+    """
+    return _entries("regions")[name]
 
 
 def published_names() -> list[str]:

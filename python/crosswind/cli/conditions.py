@@ -170,3 +170,5 @@ def _list(as_json: bool) -> None:
     width = max(map(len, summaries))
     for name, summary in summaries.items():
         click.echo(f"{name:{width}}  {summary}")
+    # Delays between regions belong to the topology, so that a condition can be added to them.
+    click.echo("\nDelays between regions of clouds, and between cities: crosswind topology regions")

@@ -1,4 +1,4 @@
-"""A value for each ordered pair of zones: one for all, written out, or in a CSV file."""
+"""A value for each ordered pair of zones: one for all, written out, in a CSV file, or of the catalogue."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from crosswind.spec.quantities import (
     shown,
 )
 from crosswind.spec.topology.names import ZoneName
+from crosswind.spec.topology.region_table import RegionTableName, load_region_table
 from crosswind.spec.topology.table import Cell, Table, parse_table
 
 _PLAIN = re.compile(r"[+-]?[0-9]{1,18}(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,2})?")
@@ -66,6 +67,9 @@ _DELAYS = MatrixKind("delay", TIME.read, MappingProxyType(_TIMES))
 _JITTERS = MatrixKind("jitter", TIME.read, MappingProxyType(_TIMES))
 _RATES = MatrixKind("rate", read_rate, RATE.units)
 _LOSSES = MatrixKind("loss", read_parts_per_billion, MappingProxyType({"%": 10**7}), most=10**9)
+
+# The part of a measured value that is the delay each way.
+_EACH_WAY = {"one-way": Fraction(1), "round-trip": Fraction(1, 2)}
 
 _UNIT = "Of every number; absent where each number has its own unit."
 
@@ -110,7 +114,26 @@ class DelayMatrix(MatrixFile):
 
     @property
     def share(self) -> Fraction:  # type: ignore[override]  # Only this kind may be one-way or round-trip.
-        return Fraction(1, 2) if self.value == "round-trip" else Fraction(1)
+        return _EACH_WAY[self.value]
+
+
+class DelayOfRegions(SpecModel):
+    """Delays between the regions of a table of the catalogue, which are the zones."""
+
+    regions: RegionTableName = Field(description="The table: `crosswind topology regions` lists them.")
+
+    def read(self) -> Matrix:
+        """Return the delays, one way.
+
+        Raises: QuantityError: a cell of the table is missing; names the first.
+        """
+        given = load_region_table(self.regions)
+        return _matrix(self.regions, given.cells, _DELAYS.noun, given.unit, _EACH_WAY[given.value])
+
+    @model_validator(mode="after")
+    def _can_be_read(self) -> DelayOfRegions:
+        self.read()
+        return self
 
 
 class JitterMatrix(MatrixFile):
@@ -186,11 +209,11 @@ def _number(kind: MatrixKind, text: str, unit: str | None) -> Fraction:
     return value
 
 
-# --- the three ways to write one ---------------------------------------------------------------------------
+# --- the ways to write one ----------------------------------------------------------------------------------
 
 
-# One value for all pairs, a value for each, or a file.
-Written = int | None | dict[str, dict[str, int | None]] | MatrixFile
+# One value for all pairs, a value for each, a file, or a table of the catalogue.
+Written = int | None | dict[str, dict[str, int | None]] | MatrixFile | DelayOfRegions
 
 
 def _written_as(value: object) -> str:
@@ -199,24 +222,31 @@ def _written_as(value: object) -> str:
     return "written out" if isinstance(value, dict) else "one value"
 
 
-def _of(one: Annotation, file: type[MatrixFile]) -> Annotation:
-    return Annotated[
+def _delay_written_as(value: object) -> str:
+    named = isinstance(value, DelayOfRegions) or (isinstance(value, dict) and "regions" in value)
+    return "of regions" if named else _written_as(value)
+
+
+def _of(one: Annotation, file: type[MatrixFile], named: type[SpecModel] | None = None) -> Annotation:
+    ways: Annotation = (
         Annotated[one, Tag("one value")]
         | Annotated[dict[ZoneName, dict[ZoneName, one]], Field(min_length=1), Tag("written out")]
-        | Annotated[file, Tag("a file")],
-        Discriminator(_written_as),
-    ]
+        | Annotated[file, Tag("a file")]
+    )
+    if named is None:
+        return Annotated[ways, Discriminator(_written_as)]
+    return Annotated[ways | Annotated[named, Tag("of regions")], Discriminator(_delay_written_as)]
 
 
-DelayOfPairs = _of(Duration, DelayMatrix)
-JitterOfPairs = _of(Duration, JitterMatrix)
-RateOfPairs = _of(Rate, RateMatrix)
-LossOfPairs = _of(PartsPerBillion, LossMatrix)
+DelayOfPairs: Annotation = _of(Duration, DelayMatrix, DelayOfRegions)
+JitterOfPairs: Annotation = _of(Duration, JitterMatrix)
+RateOfPairs: Annotation = _of(Rate, RateMatrix)
+LossOfPairs: Annotation = _of(PartsPerBillion, LossMatrix)
 
 
 def matrix_of(written: Written) -> Matrix | None:
     """Return the matrix; None where it is one value for all pairs, or a file that was not read."""
-    if isinstance(written, MatrixFile):
+    if isinstance(written, MatrixFile | DelayOfRegions):
         return written.read()
     if not isinstance(written, dict):
         return None

@@ -43,7 +43,10 @@ _EXAMPLES = {"delay": "30ms", "rate": "1Gbit/s", "jitter": "1ms", "loss": "0.1%"
 
 
 class BetweenZones(SpecModel):
-    """Links between zones: each key is a matrix (written out, or in a file), or one value for all pairs."""
+    """Links between zones: each key is a matrix (written out, or in a file), or one value for all pairs.
+
+    The delay may also be a table of regions of the catalogue.
+    """
 
     delay: DelayOfPairs = Field(description="Propagation, one way.")
     rate: RateOfPairs = Field(None, description="Wire bits per second; unlimited when absent.")
@@ -222,11 +225,12 @@ class Zones(Hosts):
         for (source, target), delay_ns in matrix.values.items():
             if delay_ns != 0 or not {source, target} <= used:
                 continue
-            if not isinstance(written, MatrixFile):
+            if isinstance(written, dict):
                 yield ("zones", "delay", source, target), f"is zero; {remedy}"
                 continue
-            file = shown(value_at(raw, "zones", "delay", "matrix"))
-            yield ("zones", "delay", "matrix"), f"{file} has zero from {source} to {target}; {remedy}"
+            key = "matrix" if isinstance(written, MatrixFile) else "regions"
+            named = shown(value_at(raw, "zones", "delay", key))
+            yield ("zones", "delay", key), f"{named} has zero from {source} to {target}; {remedy}"
 
     def buffers(self, raw: JsonValue) -> Iterator[WrittenBuffer]:
         """Yield every buffer, with the path inside the topology and the rates that empty it."""
