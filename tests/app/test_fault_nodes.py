@@ -20,7 +20,8 @@ application: {{{application}}}
 trials: {{repeat: 1, rest: 0s}}
 """
     parameters = parse_experiment(text.encode(), "small.yaml").parameters
-    found = applications.faults_on(name, parameters, nodes)
+    found = applications.tested(name, parameters, nodes).faults
+    assert found is not None
     return set(found.restartable), None if found.measuring is None else set(found.measuring)
 
 

@@ -45,11 +45,31 @@ def test_the_example_is_valid() -> None:
         "{x: {links: []}}",
         "{x: {interference: {between: [h0], rate: 50%}}}",
         "{x: {at: {later: {}}}}",
+        "{x: {at: {1s: {heal: db0}}}}",
+        "{x: {at: {1s: {cut: 7}}}}",
+        "{x: {at: {1s: {restart: {nodes: db0, clock: {offset: 5}}}}}}",
+        "{x: {faults: {every: 10s, for: 3, choose: [isolate]}}}",
+        "{x: {faults: {every: 10s, for: 3s, choose: [restart]}}}",
         "{}",
     ],
 )
 def test_what_the_reader_refuses_is_underlined(text: str) -> None:
     assert not OF_CONDITION.is_valid(parse_document(text.encode(), "x").data)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{x: {at: {1s: {partition: a | b, isolate: [a], cut: a -> b}, 2s: {heal: all, pause: a}}}}",
+        "{x: {at: {1s: {partition: {groups: [[a], b], answer: reset}, cut: {from: a, to: [b]}}}}}",
+        "{x: {at: {1s: {restart: {nodes: a, clock: {offset: -5s, rate: 1.001}}, kill: [b]}}}}",
+        "{x: {at: {1s: {squeeze: {nodes: a, cpus: 0.1}}, 2s: {release: a, restart: b}}}}",
+        "{x: {faults: {every: 10s, for: 3s, choose: [isolate, kill]}}}",
+        "{x: {faults: {every: {between: [5s, 9s]}, for: 3s, choose: [cut], nodes: a, seed: 7}}}",
+    ],
+)
+def test_faults_may_be_written_in_short_and_in_full(text: str) -> None:
+    OF_CONDITION.validate(parse_document(text.encode(), "x").data)
 
 
 def test_conditions_and_parameters_are_offered_for_completion() -> None:

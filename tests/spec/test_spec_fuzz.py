@@ -21,10 +21,23 @@ EXAMPLE["conditions"].append(
             "host.egress": [{"mark": "EF"}, {"pace": "1Gbit/s"}, {"queue": "64KiB"}, {"monitor": ["drops"]}],
             "link": [{"delay": "20ms"}, {"lose": "1%"}, {"duplicate": "1%"}, {"corrupt": "1%"}],
             "switch.ingress": [{"police": "50Mbit/s"}],
-            "at": {"500ms": {"link": [{"delay": "1ms"}]}},
+            "at": {"500ms": {"link": [{"delay": "1ms"}], "partition": "server | client"}},
         }
     }
 )
+EXAMPLE["conditions"] += [
+    {
+        "broken": {
+            "at": {
+                "500ms": {"isolate": "server", "cut": "server -> client", "kill": ["server"]},
+                "600ms": {"restart": {"nodes": "server", "clock": {"offset": "-5s"}}},
+                "700ms": {"heal": "all", "squeeze": {"nodes": ["h0"], "cpus": 0.1}, "pause": "server"},
+                "800ms": {"release": "server", "resume": "server"},
+            }
+        }
+    },
+    {"drawn": {"faults": {"every": "200ms", "for": "100ms", "choose": ["isolate", "kill"], "seed": 7}}},
+]
 VALUES = st.one_of(
     st.none(),
     st.booleans(),

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pydantic import JsonValue
 
 from crosswind.spec.base import SpecModel
-from crosswind.spec.declared import DeclaredApplication, ExpectedTrial, FaultNodes, Figure
+from crosswind.spec.declared import DeclaredApplication, ExpectedTrial, Figure, Tested, measured_ns
 from crosswind.spec.document import Document, Path
 from crosswind.spec.installed import APPLICATIONS
 from crosswind.spec.node_limits import NodeLimits
@@ -64,9 +64,9 @@ def node_limits(name: str, parameters: SpecModel) -> Mapping[str, NodeLimits]:
     return _find(name).node_limits(parameters)
 
 
-def faults_on(name: str, parameters: SpecModel, nodes: Collection[str]) -> FaultNodes:
-    """Return which nodes faults may kill and restart, and which measure."""
-    return _find(name).faults_on(parameters, nodes)
+def tested(name: str, parameters: SpecModel, nodes: Collection[str]) -> Tested:
+    """Return what the rules of a condition need to know of the application."""
+    return Tested(name, measured_ns(parameters), _find(name).faults_on(parameters, nodes))
 
 
 def expected(name: str, values: Parameters) -> ExpectedTrial:

@@ -7,7 +7,7 @@ they are read.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
@@ -17,6 +17,7 @@ from crosswind.spec.backend import CROSSWIND
 from crosswind.spec.base import ReadingContext, SpecModel, keys_of
 from crosswind.spec.budget_rules import budget_findings
 from crosswind.spec.catalogue_condition import read_catalogue_condition
+from crosswind.spec.declared import NO_APPLICATION, Tested
 from crosswind.spec.design import CONDITIONS_MAX
 from crosswind.spec.dilation import Slowed, lacks_room
 from crosswind.spec.document import Document, Path
@@ -70,7 +71,7 @@ def setting_of(document: Document) -> Setting:
         network=network,
         uplink_bps=sound_field(Uplink, "rate_bps", uplink) if form is Star else None,
         uplink_unlimited=form is Star and value_at(uplink, "rate") == "unlimited",
-        measured_ns=declared.measured_ns(_parameters(document)),
+        tested=_tested(document, sound_field(form, "nodes", raw)),
     )
 
 
@@ -260,6 +261,15 @@ def _catalogue_condition(name: str) -> JsonValue:
     """Return a condition of the catalogue as plain values."""
     ((_, condition),) = items(read_catalogue_condition(name).data)
     return condition
+
+
+def _tested(document: Document, nodes: Collection[str] | None) -> Tested:
+    """Return what conditions need to know of the application; nothing where it has errors."""
+    parameters = _parameters(document)
+    if parameters is None:
+        return NO_APPLICATION
+    ((_, name), _) = items(document.data, "application")[0]
+    return applications.tested(str(name), parameters, nodes or ())
 
 
 def _parameters(document: Document) -> SpecModel | None:

@@ -9,6 +9,8 @@ from pydantic import Discriminator, Field, Tag
 
 from crosswind.spec.base import SpecModel
 from crosswind.spec.element import Element
+from crosswind.spec.faults.keys import FaultKeys
+from crosswind.spec.faults.nemesis import Nemesis
 from crosswind.spec.interference import Interference
 from crosswind.spec.places import PLACES
 from crosswind.spec.quantities import PositiveDuration
@@ -59,8 +61,12 @@ def _one_or_many(value: object) -> str:
     return "many" if isinstance(value, list) else "one"
 
 
+class Step(FaultKeys, Places):
+    """What changes at an instant of the measurement: elements of places, and faults."""
+
+
 class Condition(Places):
-    """Elements by place, plus interference, plus a timeline. An empty condition does nothing to packets."""
+    """Elements by place, interference, a timeline and faults. An empty condition does nothing to packets."""
 
     summary: str = Field("", description="One line: what it models.")
     interference: (
@@ -70,10 +76,12 @@ class Condition(Places):
         ]
         | None
     ) = Field(None, description="Competing traffic.")
-    at: dict[PositiveDuration, Places] | None = Field(
+    at: dict[PositiveDuration, Step] | None = Field(
         None,
-        description="Later changes, by time from the start of the measurement; other places do not change.",
+        description="Later changes and faults, by time from the start of the measurement; other places do "
+        "not change.",
     )
+    faults: Nemesis | None = Field(None, description="Faults that are drawn by a seed.")
 
     def interferences(self) -> list[Interference]:
         """Return the interference as a list, also where it is written as one."""

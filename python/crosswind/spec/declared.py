@@ -54,6 +54,24 @@ class FaultNodes:
     measuring: frozenset[str] | None = None
 
 
+@dataclass(frozen=True)
+class Tested:
+    """What the rules of a condition need to know of the application that is tested under it.
+
+    Attributes:
+        application: its name; None where a network has none, or it has errors.
+        measured_ns: how long a trial is measured at most; None: unknown.
+        faults: its nodes, for faults; None: unknown.
+    """
+
+    application: str | None = None
+    measured_ns: int | None = None
+    faults: FaultNodes | None = None
+
+
+NO_APPLICATION = Tested()
+
+
 class DeclaredApplication(ABC):
     """One application under test, with the parameters of one experiment, as its experiment sees it.
 

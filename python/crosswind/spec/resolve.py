@@ -11,11 +11,14 @@ from types import MappingProxyType
 
 from crosswind.spec import applications
 from crosswind.spec.backend import resolved_backend
-from crosswind.spec.condition import Condition, Places
+from crosswind.spec.condition import Condition, Places, Step
+from crosswind.spec.declared import NO_APPLICATION, Tested
 from crosswind.spec.design import Point
 from crosswind.spec.element import Element
 from crosswind.spec.experiment import Experiment
 from crosswind.spec.factor import LevelRange, unit_of
+from crosswind.spec.faults.nemesis import drawn_faults
+from crosswind.spec.faults.resolve import resolved_steps
 from crosswind.spec.interference_resolved import resolve_interference
 from crosswind.spec.load import load_catalogue_condition
 from crosswind.spec.named_file import NamedFile, named_files
@@ -39,7 +42,6 @@ from crosswind.spec.resolved import (
     ResolvedProvider,
     ResolvedPublished,
     ResolvedRepeat,
-    ResolvedStep,
     ResolvedTcp,
     ResolvedTestbed,
     ResolvedTopology,
@@ -61,6 +63,8 @@ def resolve(experiment: Experiment) -> Resolved:
     """
     factors = _factors(experiment)
     dilations = [None] if experiment.time is None else experiment.time.dilation
+    (application,) = experiment.application
+    tested = applications.tested(application, experiment.parameters, list(experiment.topology.nodes))
     conditions = [
         resolve_condition(
             name,
@@ -68,6 +72,7 @@ def resolve(experiment: Experiment) -> Resolved:
             experiment.topology,
             experiment.scale,
             _levels(experiment.points.get(name, {}), factors),
+            tested,
         )
         for name, condition in named_conditions(experiment)
     ]
@@ -161,13 +166,17 @@ def resolve_condition(
     topology: AnyTopology,
     scale: float,
     levels: Mapping[str, ResolvedLevel] = MappingProxyType({}),
+    tested: Tested = NO_APPLICATION,
 ) -> ResolvedCondition:
     """Return one condition of the resolved experiment: elements and interference in SI integers.
 
     Args:
         levels: of its factors.
+        tested: the application.
     """
-    timeline, network = sorted((condition.at or {}).items()), topology.network()
+    network = topology.network()
+    timeline: dict[int, Step] = dict(sorted((condition.at or {}).items()))
+    drawn = {} if condition.faults is None else drawn_faults(condition.faults, network, tested)
     return ResolvedCondition(
         name=name,
         summary=condition.summary,
@@ -177,10 +186,12 @@ def resolve_condition(
             for entry in condition.interferences()
             for resolved in resolve_interference(entry, topology, network, scale)
         ],
-        timeline=[
-            ResolvedStep(at_ns=at_ns, places=_places(places, network, scale)) for at_ns, places in timeline
-        ],
-        files=_files([condition, *(places for _, places in timeline)]),
+        timeline=resolved_steps(
+            {at_ns: _places(step, network, scale) for at_ns, step in timeline.items()},
+            {**timeline, **drawn},
+            network,
+        ),
+        files=_files([condition, *timeline.values()]),
         factors=dict(levels),
     )
 

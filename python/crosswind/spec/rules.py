@@ -14,6 +14,8 @@ from crosswind.spec.addresses import direction_findings, on_findings, place_find
 from crosswind.spec.document import Path
 from crosswind.spec.draft import items, sound, sound_field, value_at
 from crosswind.spec.element_kind import KINDS, ElementKind
+from crosswind.spec.faults.nemesis_rules import nemesis_findings
+from crosswind.spec.faults.rules import fault_findings
 from crosswind.spec.interference_rules import interference_findings
 from crosswind.spec.places import PLACES, elements_at, is_by_name
 from crosswind.spec.quantities import TIME
@@ -27,7 +29,10 @@ def condition_findings(data: JsonValue, setting: Setting) -> Iterator[Finding]:
     data = condition_in_full(data)
     yield from _places_findings(data, (), setting)
     yield from interference_findings(data, setting)
+    yield from fault_findings(data, setting)
+    yield from nemesis_findings(data, setting)
     instants: dict[int, str] = {}
+    measured_ns = setting.tested.measured_ns
     for path, _ in items(data, "at"):
         at_ns = sound(TIME.read_positive, path[-1])
         if at_ns is None:
@@ -35,8 +40,8 @@ def condition_findings(data: JsonValue, setting: Setting) -> Iterator[Finding]:
         if at_ns in instants:
             yield path, f'is the same time as "{instants[at_ns]}"; remove one of the two'
         instants[at_ns] = str(path[-1])
-        if setting.measured_ns is not None and at_ns >= setting.measured_ns:
-            measured_s = setting.measured_ns / 1e9
+        if measured_ns is not None and at_ns >= measured_ns:
+            measured_s = measured_ns / 1e9
             yield (
                 path,
                 f"would never happen: a trial is measured for {measured_s:g}s; make its duration longer",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from crosswind.spec.declared import NO_APPLICATION, Tested
 from crosswind.spec.document import Path
 from crosswind.spec.network import Link, Network
 
@@ -23,7 +24,7 @@ class Setting:
     # Of the links behind an element, as written: the lowest rate, and whether one is unlimited.
     uplink_bps: int | None = None
     uplink_unlimited: bool = False
-    measured_ns: int | None = None  # How long a trial is measured.
+    tested: Tested = NO_APPLICATION
 
     def at(self, place: str, on: Sequence[str] | None) -> Setting:
         """Return this setting with the rates of the links at a place."""

@@ -26,6 +26,7 @@ from crosswind.spec.load import Source, conditions_of, experiment_of, load_catal
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.own_nodes import with_own_nodes
 from crosswind.spec.problems import Problem, SpecErrors
+from crosswind.spec.quantities import TIME
 from crosswind.spec.resolve import named_conditions, resolve_condition, resolve_tcp, resolve_topology
 from crosswind.spec.resolved import ResolvedCondition, ResolvedSetup, ResolvedTrials
 from crosswind.spec.rules import condition_findings
@@ -109,7 +110,10 @@ class Setup:
         return self._resolve(name or own_name, condition)
 
     def _resolve(self, name: str, condition: Condition) -> ResolvedCondition:
-        return resolve_condition(name, condition, self.topology, self.scale)
+        if condition.faults and not (condition.faults.until_ns or self.setting.tested.measured_ns):
+            message = "faults needs `until` in a network without an end; add until: 60s"
+            raise CrosswindError(f"condition {name}: {message}")
+        return resolve_condition(name, condition, self.topology, self.scale, tested=self.setting.tested)
 
 
 def carried_out(condition: ResolvedCondition) -> ResolvedCondition:
@@ -122,6 +126,13 @@ def carried_out(condition: ResolvedCondition) -> ResolvedCondition:
             f"condition {condition.name}: `by: iperf3` is interference that only `crosswind run` starts; "
             "write `by: ghost`, or start iperf3 in the nodes yourself"
         )
+    for step in condition.timeline:
+        for fault in step.nodes:
+            raise CrosswindError(
+                f"condition {condition.name}: {fault.do} {fault.node} at {TIME.text(step.at_ns)} is a fault "
+                f"that only `crosswind run` carries out; remove it, and write `crosswind fault {fault.do} "
+                f"{fault.node}` when it is due"
+            )
     return condition
 
 

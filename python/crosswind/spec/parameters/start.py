@@ -36,7 +36,7 @@ class StartReader:
 
     def findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
         """Yield a start after the end, and nodes that do not exist."""
-        start_ns, measured_ns = sound(TIME.read_positive, raw), around.setting.measured_ns
+        start_ns, measured_ns = sound(TIME.read_positive, raw), around.setting.tested.measured_ns
         if start_ns is not None and measured_ns is not None and start_ns >= measured_ns:
             measured_s = measured_ns / 1e9
             yield (), f"would never happen: a trial is measured for {measured_s:g}s; start earlier"
