@@ -13,7 +13,7 @@ from crosswind.spec.document import Document, Path, parse_document, read_documen
 from crosswind.spec.draft import value_at
 from crosswind.spec.load import experiment_of
 
-EXAMPLE = read_document(catalog.example_file()).data
+EXAMPLE: Any = read_document(catalog.example_file()).data
 # Every element that has a short form, in it.
 EXAMPLE["conditions"].append(
     {
