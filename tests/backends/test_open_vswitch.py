@@ -117,6 +117,7 @@ def test_a_link_with_a_delay_is_refused():
         ("host.egress: []", ", record: true", "trials: record"),
         ("host.egress: []", ", capture: {}", "trials: capture"),
         ("host.egress: []\nat:\n  1s: {host.egress: []}", "", "tried: at"),
+        ("at: {1s: {isolate: server}}", "", "tried: faults"),
     ],
 )
 def test_what_only_the_emulator_does_is_refused(condition: str, trials: str, words: str):

@@ -58,7 +58,8 @@ def _of_the_emulator(resolved: Resolved) -> Iterator[tuple[str, str]]:
         yield "topology: routes", "only shortest ways are set up"
     for condition in resolved.conditions:
         if condition.timeline:
-            yield f"{condition.name}: at", "only the emulator changes a condition at an exact instant"
+            key = "faults" if any(step.faults for step in condition.timeline) else "at"
+            yield f"{condition.name}: {key}", "only the emulator changes a condition at an exact instant"
         for entry in condition.interference:
             if not entry.is_real:
                 yield (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from crosswind.plan.expected import Expected, expected
+from crosswind.plan.faults_text import faults_of
 from crosswind.plan.fingerprint import planned_fingerprint
 from crosswind.plan.placement import Placement, placement_of
 from crosswind.plan.trials import Trial, planned
@@ -32,6 +33,7 @@ class Outline:
         domains: how many threads of the emulator carry it, or what each of them carries; None where one
             carries everything and nothing is declared.
         dilations: how many times slower time passes in the nodes, each once; None where nothing slows it.
+        faults: of each condition that has some, by their instants, ns, in words.
         placement: what is on which machine; None where it is all on this one.
         actions: what will be done to the machine, one sentence each.
     """
@@ -49,6 +51,7 @@ class Outline:
     network: str
     domains: int | list[list[str]] | None
     dilations: tuple[int | None, ...]
+    faults: dict[str, list[tuple[int, str]]]
     placement: Placement | None
     actions: list[str]
     warnings: list[str]
@@ -59,6 +62,10 @@ class Outline:
         return {
             **vars(self),
             "trials": [trial.as_dict() for trial in self.trials],
+            "faults": {
+                name: [{"at_ns": at_ns, "words": words} for at_ns, words in found]
+                for name, found in self.faults.items()
+            },
             "placement": None if self.placement is None else self.placement.as_dict(),
             "expected": self.expected.as_dict(),
             "expected_at_most": self.expected_at_most.as_dict(),
@@ -93,6 +100,7 @@ def outline(resolved: Resolved, auto_domains: int = 1, *, is_prepared: bool = Tr
         network=network_line(network),
         domains=None if network.domains == "auto" and domains == 1 else domains,
         dilations=resolved.dilations,
+        faults={each.name: faults for each in resolved.conditions if (faults := faults_of(each))},
         placement=placement_of(resolved),
         actions=_actions(resolved, count_of(domains)),
         warnings=list(resolved.warnings),

@@ -6,6 +6,7 @@ import math
 from itertools import groupby
 
 from crosswind.plan.expected import BUSY_TIMES, Expected
+from crosswind.plan.faults_text import fault_lines
 from crosswind.plan.outline import Outline
 from crosswind.plan.placement_text import placement_lines
 from crosswind.spec.resolved import slower_text
@@ -25,6 +26,8 @@ def describe(outline: Outline) -> str:
         lines.append(_factors(outline))
         lines += [f"  {name}: {', '.join(levels)}" for name, levels in outline.factors.items()]
         lines.append("")
+    if outline.faults:
+        lines += ["faults, by time from the start of the measurement", *fault_lines(outline.faults), ""]
     for block, trials in groupby(outline.trials, key=lambda trial: trial.block):
         lines.append(f"block {block}")
         lines += [f"  {trial.position:3d}  {trial.condition}" for trial in trials]

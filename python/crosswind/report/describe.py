@@ -25,6 +25,7 @@ def describe(condition: ResolvedCondition) -> list[tuple[str, str]]:
     for step in condition.timeline:
         instant = duration(step.at_ns)
         rows += [(f"at {instant}, {place}", text) for place, text in _places(step.places)]
+        rows += [(f"at {instant}", ", ".join(step.faults))] if step.faults else []
     return rows
 
 

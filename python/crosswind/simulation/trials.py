@@ -15,6 +15,7 @@ from crosswind.simulation.trial_answer import TrialAnswer
 from crosswind.simulation.trial_plan import SimulatedApplication, SimulatedMachine, TrialPlan, this_machine
 from crosswind.spec import Resolved, fabric_of
 from crosswind.spec.declared import measured_ns
+from crosswind.spec.resolved import ResolvedCondition
 from crosswind.spec.restored import restored
 from crosswind.testbed.binaries import SIMULATE, find_binary
 
@@ -91,7 +92,20 @@ def require_simulated(resolved: Resolved) -> tuple[Application, SimulatedApplica
                 f"condition {condition.name}: `by: iperf3` is interference by real processes, which cannot "
                 "run in virtual time; write `by: ghost`"
             )
+        if (fault := _not_simulated(condition)) is not None:
+            raise CrosswindError(
+                f"condition {condition.name}: {fault} is a fault of real processes, which virtual time does "
+                "not have; cut nodes off silently instead, or use `crosswind run`"
+            )
     return application, what
+
+
+def _not_simulated(condition: ResolvedCondition) -> str | None:
+    """Return the first fault of a condition that the simulator cannot carry out, in words."""
+    for step in condition.timeline:
+        if step.nodes or any(cut.answer != "silence" for cut in step.cuts or ()):
+            return ", ".join(step.faults)
+    return None
 
 
 def _plan(
