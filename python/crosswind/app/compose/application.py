@@ -98,6 +98,8 @@ class Compose(Application):
 
     @classmethod
     def faults_on(cls, parameters: ComposeParameters, nodes: Collection[str]) -> FaultNodes:
+        if parameters.file.says is None:  # It cannot be read, which is reported where it is named.
+            return FaultNodes()
         # A service whose end others wait for has no process left when the load begins.
         running = {node for node, name in parameters.nodes.items() if name not in parameters.one_shots}
         return FaultNodes(frozenset(running - {parameters.load_node}), frozenset({parameters.load_node}))
