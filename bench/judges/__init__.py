@@ -1,0 +1,1 @@
+"""Programs of others that judge what Crosswind does to a network: CometBFT and etcd."""
