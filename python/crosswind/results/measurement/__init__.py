@@ -8,6 +8,7 @@ from crosswind.results.measurement.carried import Carried, Decided, TrafficCheck
 from crosswind.results.measurement.clock import SAME_CLOCK, ClockLine
 from crosswind.results.measurement.elements import Amount, BucketContent, ElementCounts, PacketCounts
 from crosswind.results.measurement.emulation import Conservation, EmulatorHost, Ledger, Span, Window
+from crosswind.results.measurement.faults import Fault
 from crosswind.results.measurement.machines import MeasuredMachine, Tunnel
 from crosswind.results.measurement.measurement import (
     DRAG_NS,
@@ -47,6 +48,7 @@ __all__ = [
     "DropRow",
     "ElementCounts",
     "EmulatorHost",
+    "Fault",
     "HeldRow",
     "Histogram",
     "InterferenceSource",

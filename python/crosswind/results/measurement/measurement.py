@@ -7,6 +7,7 @@ from pydantic import Field, JsonValue
 from crosswind.results.measurement.carried import Carried
 from crosswind.results.measurement.elements import ElementCounts
 from crosswind.results.measurement.emulation import Conservation, EmulatorHost, Ledger, Window
+from crosswind.results.measurement.faults import Fault
 from crosswind.results.measurement.machines import MachinePart, MeasuredMachine
 from crosswind.results.measurement.monitored import Monitored
 from crosswind.results.measurement.nodes import NodeUsage
@@ -68,6 +69,7 @@ class Measurement(StoredPart):
         recording, capture: None where there is none.
         time: how the application perceives time, where it is slowed down; all instants and lengths here are
             perceived ones, and those of the machine are shorter by the factor.
+        faults: those of the timeline and by hand, in the order in which they were due.
         carried: by what, where it was not the emulator; `ledger`, `conservation` and `host` then say nothing.
         machine: of an agent that carries a part of the network.
         machines: that carried the network together; the first one's clock counts. Empty where one did.
@@ -96,6 +98,7 @@ class Measurement(StoredPart):
     time: PerceivedTime | None = left_out_if_empty(None)
     carried: Carried | None = left_out_if_empty(None)
     machines: list[MeasuredMachine] = left_out_if_empty([])
+    faults: list[Fault] = left_out_if_empty([])
     load: StoredLoad = StoredLoad()
 
     @property
