@@ -41,6 +41,8 @@ pub enum ToInit {
     Start(StartOrder),
     /// Sends a signal to the process group of a process; 0 only asks whether the group still exists.
     Signal { process: u64, signal: i32 },
+    /// Sends a signal to every process of the node but the init, at this instant of CLOCK_MONOTONIC or at once.
+    Strike { signal: i32, at_ns: Option<u64> },
     /// Requests what the node has used.
     Use,
     /// Requests the report on the node's slower clocks.
@@ -90,6 +92,8 @@ pub enum FromInit {
     Done,
     /// The order could not be carried out.
     Refused(Failure),
+    /// The answer to `Strike`: when every process had the signal, on CLOCK_MONOTONIC.
+    Struck { done_ns: u64 },
     /// The answer to `Use`.
     Used(Usage),
     /// The answer to `Dilated`; nothing where clocks are real.

@@ -86,6 +86,12 @@ pub enum Action {
         #[serde(default)]
         at_ns: Option<u64>,
     },
+    /// Stop every process of nodes.
+    Pause(Struck),
+    /// Let every process of nodes go on.
+    Resume(Struck),
+    /// Kill every process of nodes.
+    Kill(Struck),
     /// The clocks of other machines.
     Clocks {},
     /// The sockets of a node that listen.
@@ -141,6 +147,17 @@ pub enum Action {
     Checksum {
         path: PathBuf,
     },
+}
+
+/// Nodes whose processes get a signal, and when.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Struck {
+    /// Names of nodes; at least one.
+    pub nodes: Vec<String>,
+    /// When, on CLOCK_MONOTONIC; now when absent.
+    #[serde(default)]
+    pub at_ns: Option<u64>,
 }
 
 /// A pcapng file to write.

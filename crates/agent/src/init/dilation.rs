@@ -11,6 +11,7 @@ use nix::sys::prctl;
 use nix::unistd::{close, fork, ForkResult, Pid};
 use serde::{Deserialize, Serialize};
 
+use super::strike::every_other;
 use super::CHANNEL_FD;
 use crate::channel::Channel;
 use crate::failure::Failure;
@@ -21,6 +22,8 @@ enum Order {
     /// Serve the filter whose listener is attached.
     Listen,
     Report,
+    /// Send a signal to every other process of the node.
+    Strike(i32),
 }
 
 /// A supervisor that runs.
@@ -65,6 +68,13 @@ impl Dilation {
         let received = self.channel.receive::<Report>()?;
         received.map(|received| received.message).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
+
+    /// As of `strike::every_other`, which the supervisor does: it must outlive a signal to every process.
+    pub fn strike_every_other(&self, signal: i32) -> io::Result<bool> {
+        self.channel.send(&Order::Strike(signal), &[])?;
+        let received = self.channel.receive::<bool>()?;
+        received.map(|received| received.message).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
 }
 
 fn supervise(slowed: Slowed, init: &Channel) -> io::Result<Infallible> {
@@ -76,6 +86,7 @@ fn supervise(slowed: Slowed, init: &Channel) -> io::Result<Infallible> {
         match received.message {
             Order::Listen => received.files.into_iter().for_each(|listener| supervisor.listen(listener)),
             Order::Report => init.send(&supervisor.report(), &[])?,
+            Order::Strike(signal) => init.send(&every_other(signal)?, &[])?,
         }
     }
 }

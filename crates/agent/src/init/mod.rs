@@ -13,6 +13,7 @@ mod executable;
 mod namespaces;
 mod outputs;
 mod root;
+mod strike;
 mod timers;
 mod usage;
 
@@ -142,6 +143,7 @@ impl Init {
             ToInit::Connect(connect) => namespaces::connect(&connect),
             ToInit::Start(order) => self.start(&order, received.files),
             ToInit::Signal { process, signal } => return self.signal(process, signal),
+            ToInit::Strike { signal, at_ns } => return self.strike(signal, at_ns),
             ToInit::Dilated => {
                 let report = self.dilation.as_ref().map(Dilation::report).transpose()?;
                 return self.channel.send(&FromInit::Dilated(report), &[]);

@@ -69,7 +69,7 @@ impl Session {
     }
 
     /// The position of a node.
-    fn node(&self, name: &str) -> Result<usize, Failure> {
+    pub(super) fn node(&self, name: &str) -> Result<usize, Failure> {
         self.nodes.iter().position(|node| node.name == name).ok_or_else(|| {
             let known: Vec<_> = self.nodes.iter().map(|node| node.name.as_str()).collect();
             let known = if known.is_empty() {

@@ -56,6 +56,11 @@ impl Slowing {
 }
 
 impl Session {
+    /// The line between real time and the time that the caller names.
+    pub(super) fn pace(&self) -> Pace {
+        self.slowed.map_or(Pace::real_time(), |slowed| slowed.pace())
+    }
+
     /// Requests the reports of all nodes at once; `None` for a node whose clocks are real or whose init has ended.
     pub(super) fn dilated(&mut self) -> Result<Vec<Option<Report>>, Failure> {
         let mut answers = vec![None; self.nodes.len()];

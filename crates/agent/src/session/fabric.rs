@@ -12,7 +12,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Instant;
 
-use crosswind_emulator::{CaptureLimits, Emulator, Files, Kept, Pace, PortOpener, NONE_TO_SPARE};
+use crosswind_emulator::{CaptureLimits, Emulator, Files, Kept, PortOpener, NONE_TO_SPARE};
 use crosswind_fabric::Fabric;
 use nix::sys::memfd::{memfd_create, MFdFlags};
 use serde_json::{json, Value};
@@ -181,8 +181,7 @@ impl Session {
             .fault_reporter()
             .map_err(|error| Failure::internal(format!("report faults: {error}")))?;
         let part = generation.and_then(|generation| self.machines.part(generation));
-        let pace = self.slowed.map_or(Pace::real_time(), |slowed| slowed.pace());
-        let emulator = Emulator::start(fabric, part, ports, files, pace, fault);
+        let emulator = Emulator::start(fabric, part, ports, files, self.pace(), fault);
         self.emulator = Some(emulator.map_err(Failure::preflight)?);
         Ok(())
     }

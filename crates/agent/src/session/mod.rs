@@ -8,6 +8,7 @@ mod dilation;
 mod fabric;
 mod files;
 mod machines;
+mod strike;
 mod switch;
 mod usage;
 
@@ -195,6 +196,9 @@ impl Session {
                 Ok(json!({ "effective_ns": effective_ns }))
             }
             Action::Measure { at_ns } => self.measure(at_ns),
+            Action::Pause(struck) => self.strike("pause", libc::SIGSTOP, &struck),
+            Action::Resume(struck) => self.strike("resume", libc::SIGCONT, &struck),
+            Action::Kill(struck) => self.strike("kill", libc::SIGKILL, &struck),
             Action::Clocks {} => self.clocks(),
             Action::Listening { node } => self.listening(&node),
             Action::Wall {} => Ok(json!(Wall::read())),
@@ -254,6 +258,7 @@ impl Session {
             Event::Message(position, received) => match received.message {
                 answer @ (FromInit::Done
                 | FromInit::Refused(_)
+                | FromInit::Struck { .. }
                 | FromInit::Used(_)
                 | FromInit::Dilated(_)) => return Ok(Step::Answer(position, answer)),
                 FromInit::Born { process } => {

@@ -104,3 +104,25 @@ fn a_program_that_does_not_exist_is_refused_as_ever() {
     assert!(agent.must_not(start).1.contains("Exec format error"));
     assert_eq!(agent.run("a", "after", "echo still there"), "still there\n");
 }
+
+#[test]
+fn what_slows_the_clocks_survives_a_pause_and_a_kill() {
+    for_each_user(|user| {
+        let (mut agent, _) = dilated(user, json!({"factor": 3}));
+        let process = agent.must(agent.shell("a", "x", "echo there; sleep 60 & wait"))["process"].clone();
+        agent.wait_for_output("x", "there");
+        agent.must(json!({"do": "pause", "nodes": ["a"]}));
+        assert_eq!(report(&mut agent)["processes"], 2);
+        agent.must(json!({"do": "kill", "nodes": ["a"]}));
+        agent.event(|event| event["process"] == process && event["signal"] == 9);
+        assert_eq!(report(&mut agent)["processes"], 0);
+        // The caller's clock is the perceived one.
+        let perceived_ns = |text: &str| (seconds(text) * 1e9) as u64;
+        let uptime = "python3 -c 'import time; print(time.monotonic())'";
+        let at_ns = perceived_ns(&agent.run("a", "before", uptime)) + 200_000_000;
+        let done = agent.must(json!({"do": "resume", "nodes": ["a", "b"], "at_ns": at_ns}));
+        let late_ns = done["done_ns"].as_u64().unwrap() - at_ns;
+        assert!(late_ns < 100_000_000, "{late_ns}");
+        assert!(perceived_ns(&agent.run("a", "after", uptime)) > at_ns);
+    });
+}

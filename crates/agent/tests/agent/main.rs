@@ -12,4 +12,5 @@ mod processes;
 mod requests;
 mod root;
 mod spare;
+mod strike;
 mod waiting;
