@@ -63,7 +63,7 @@ _BEHIND: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "schedule": {f"schedule by {by}": (f"scheduler/{by}.rs",) for by in ("strict", "wrr", "drr", "stfq")},
     "capacity": {
         f"capacity: {process}": (f"process/{process}.rs",)
-        for process in ("levels", "opportunities", "drawn", "markov", "resampled")
+        for process in ("levels", "opportunities", "log", "drawn", "markov", "resampled")
     },
 }
 _NO_ELEMENTS: Mapping[str, tuple[str, ...]] = {

@@ -112,7 +112,7 @@ def test_what_is_resampled_has_a_length_and_a_block(tmp_path: Path) -> None:
     [
         (
             "on: [h0]",
-            "has no process; write exactly one of steps, trace, mahimahi, quantiles, ballani, markov",
+            "has no process; write exactly one of steps, trace, mahimahi, log, quantiles, ballani, markov",
         ),
         ("ballani: A, markov: {a: {rate: 1Mbit/s}}, hold: 1s", "has ballani and markov; write exactly one"),
         ("ballani: I", 'ballani "I" must be'),

@@ -101,8 +101,8 @@ pub use outcome::{DropReason, Outcome, Sighting};
 pub use packet::{wire_bytes, Class, Damage, Packet};
 pub use path::PathId;
 pub use process::{
-    CapacityParameters, Cell, Direction, LevelSchedule, MarkovChain, MarkovState, OpportunitySchedule,
-    PiecewiseUniform, ProcessId, ProcessSpec, CHANGES_STORED,
+    CapacityParameters, Cell, Direction, LevelSchedule, LogSchedule, MarkovChain, MarkovState,
+    OpportunitySchedule, PiecewiseUniform, ProcessId, ProcessSpec, CHANGES_STORED,
 };
 pub use queue::policies::*;
 pub use queue::{

@@ -19,6 +19,9 @@
 //! A buffer given as a time follows the capacity, and does not change during an outage. A new `rate` takes effect when
 //! the process stops.
 //!
+//! A log (`process/log.rs`) also adds a delay to `delay`, for packets whose last bit leaves after its time. When the
+//! process stops, or another one follows, that delay is gone.
+//!
 //! A departure that only the link itself uses has no event: the link catches up with it when the next packet arrives
 //! or has reached the other end. There is an event if a monitor, a process, a shared memory, or a policy with memory
 //! needs it.
@@ -87,6 +90,8 @@ pub(crate) struct Link {
     is_cut: bool,
     /// The link's own rate, which a process replaces.
     rate: Rate,
+    /// The delay that a process adds to the link's own.
+    added: Duration,
     /// The rate that empties the queues, or emptied them before an outage.
     draining: Rate,
     queues: Queues,
@@ -112,6 +117,7 @@ impl Behaviour for Link {
             awaits: false,
             is_cut: false,
             draining: rate,
+            added: Duration::ZERO,
             delay,
             line: Line::new(),
         };
@@ -155,10 +161,11 @@ impl Behaviour for Link {
     fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
         self.catch_up(context);
         if self.is_unlimited() {
-            if self.line.is_passed_at_once(self.delay, context.shared.now) {
+            let delay = self.present_delay();
+            if self.line.is_passed_at_once(delay, context.shared.now) {
                 return Verdict::Passed;
             }
-            self.line.join(slot, self.line.due(context.shared.now, self.delay), context);
+            self.line.join(slot, self.line.due(context.shared.now, delay), context);
             self.await_next(context);
             return Verdict::Held;
         }
@@ -252,8 +259,13 @@ impl Link {
         self.sending.is_none() && self.transmitter.is_unlimited()
     }
 
+    /// The least: a process only adds to it.
     pub(crate) fn delay(&self) -> Duration {
         self.delay
+    }
+
+    fn present_delay(&self) -> Duration {
+        Duration::from_nanos(self.delay.as_nanos().saturating_add(self.added.as_nanos()))
     }
 
     /// From now on packets that leave the transmitter are handed out ([`Link::hand_out`]); the other end has no event
@@ -298,13 +310,14 @@ impl Link {
     /// Carries out a change of the process that drives the link.
     pub(crate) fn follow(&mut self, change: Change, context: &mut Context<'_>) {
         let left_nano_bits = self.transmitter.left_nano_bits(context.shared.now);
+        self.added = match change {
+            Change::Logged { delay, .. } => delay,
+            Change::Level(_) | Change::Opportunity { .. } => Duration::ZERO,
+        };
         match change {
-            Change::Level(capacity) => {
-                if let Capacity::Rate(rate) = capacity {
-                    self.queues.set_rate(rate);
-                    self.draining = rate;
-                }
-                self.transmitter.change(capacity, context.shared.now);
+            Change::Level(capacity) => self.take_level(capacity, context.shared.now),
+            Change::Logged { level, .. } => {
+                self.take_level(level.unwrap_or(Capacity::Rate(self.rate)), context.shared.now);
             }
             Change::Opportunity { ip_bytes } => self.transmitter.grant(ip_bytes),
         }
@@ -317,11 +330,19 @@ impl Link {
         self.await_next(context);
     }
 
+    fn take_level(&mut self, capacity: Capacity, now: Instant) {
+        if let Capacity::Rate(rate) = capacity {
+            self.queues.set_rate(rate);
+            self.draining = rate;
+        }
+        self.transmitter.change(capacity, now);
+    }
+
     /// The last bit left at `sent`.
     fn hand_over(&mut self, sent: Instant, context: &mut Context<'_>) {
         self.sent_at = None;
         if let Some(slot) = self.sending.take() {
-            self.line.join(slot, self.line.due(sent, self.delay), context);
+            self.line.join(slot, self.line.due(sent, self.present_delay()), context);
         }
         self.await_next(context);
         self.send_next(context);

@@ -6,6 +6,8 @@
 //! instant, and the rest of the packet on the transmitter is sent at the new level (`link/transmitter.rs`). When a
 //! process is stopped, the link has its own rate again.
 //!
+//! A log also drives the link's delay: its delay is added to the link's own, and is gone when the process is stopped.
+//!
 //! Each draw comes from the random stream of the process's name. So links, and the two directions of one, are
 //! independent, and a process that is restarted under its name draws the same levels again.
 //!
@@ -14,6 +16,7 @@
 
 mod drawn;
 mod levels;
+mod log;
 mod markov;
 mod opportunities;
 mod parameters;
@@ -30,6 +33,8 @@ use drawn::Drawn;
 pub use drawn::{Cell, PiecewiseUniform};
 pub use levels::LevelSchedule;
 use levels::Levels;
+use log::Log;
+pub use log::LogSchedule;
 use markov::Markov;
 pub use markov::{MarkovChain, MarkovState};
 use opportunities::Opportunities;
@@ -61,6 +66,8 @@ pub enum ProcessSpec {
     Levels(LevelSchedule),
     /// Bytes that may leave at given instants: traces of Mahimahi (`process/opportunities.rs`).
     Opportunities(OpportunitySchedule),
+    /// Given levels and delays at given times: logs of measurements (`process/log.rs`).
+    Log(LogSchedule),
     /// A level drawn from a distribution at every `hold` (`process/drawn.rs`).
     Drawn {
         /// The distribution.
@@ -93,6 +100,7 @@ impl ProcessSpec {
         match self {
             ProcessSpec::Levels(schedule) => schedule.check(),
             ProcessSpec::Opportunities(schedule) => schedule.check(),
+            ProcessSpec::Log(schedule) => schedule.check(),
             ProcessSpec::Drawn { hold: Duration::ZERO, .. }
             | ProcessSpec::Markov { hold: Duration::ZERO, .. }
             | ProcessSpec::Resampled { block: Duration::ZERO, .. } => {
@@ -109,12 +117,20 @@ impl ProcessSpec {
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Change {
     Level(Capacity),
-    Opportunity { ip_bytes: u64 },
+    Opportunity {
+        ip_bytes: u64,
+    },
+    /// Also a delay in addition to the link's own; without a level the link has its own rate.
+    Logged {
+        level: Option<Capacity>,
+        delay: Duration,
+    },
 }
 
 enum Kind {
     Levels(Levels),
     Opportunities(Opportunities),
+    Log(Log),
     Drawn(Drawn),
     Markov(Markov),
     Resampled(Resampled),
@@ -135,6 +151,7 @@ impl Process {
         let kind = match spec {
             ProcessSpec::Levels(schedule) => Kind::Levels(Levels::new(schedule, start)),
             ProcessSpec::Opportunities(schedule) => Kind::Opportunities(Opportunities::new(schedule, start)),
+            ProcessSpec::Log(schedule) => Kind::Log(Log::new(schedule, start)),
             ProcessSpec::Drawn { law, hold } => Kind::Drawn(Drawn::new(law, hold, stream, start)),
             ProcessSpec::Markov { chain, hold } => Kind::Markov(Markov::new(chain, hold, stream, start)),
             ProcessSpec::Resampled { trace, block } => {
@@ -164,6 +181,13 @@ impl Process {
             Kind::Opportunities(opportunities) => {
                 return Change::Opportunity { ip_bytes: opportunities.wake() }
             }
+            Kind::Log(log) => {
+                let (level, delay) = log.wake();
+                if let Some(level) = level {
+                    self.note(now, level);
+                }
+                return Change::Logged { level, delay };
+            }
             Kind::Levels(levels) => levels.wake(),
             Kind::Drawn(drawn) => drawn.wake(),
             Kind::Markov(markov) => markov.wake(),
@@ -178,6 +202,7 @@ impl Process {
         match &self.kind {
             Kind::Levels(levels) => levels.next_wake(),
             Kind::Opportunities(opportunities) => opportunities.next_wake(),
+            Kind::Log(log) => log.next_wake(),
             Kind::Drawn(drawn) => Some(drawn.next_wake()),
             Kind::Markov(markov) => Some(markov.next_wake()),
             Kind::Resampled(resampled) => Some(resampled.next_wake()),

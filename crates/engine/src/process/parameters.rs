@@ -2,6 +2,7 @@
 //! numbers, a rate of 0 for an outage, `null` for an unlimited one.
 
 use alloc::format;
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
@@ -10,7 +11,8 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::json;
 
 use super::{
-    Cell, LevelSchedule, MarkovChain, MarkovState, OpportunitySchedule, PiecewiseUniform, ProcessSpec,
+    Cell, LevelSchedule, LogSchedule, MarkovChain, MarkovState, OpportunitySchedule, PiecewiseUniform,
+    ProcessSpec,
 };
 use crate::describe::{
     choice, parameters, Described, Json, Manual, Object, Parameter, Problem, Sampler, Value, Where,
@@ -18,7 +20,7 @@ use crate::describe::{
 use crate::units::{Capacity, Duration, Rate};
 
 parameters! {
-    /// Drives the rate of the uplink, the downlink, or both (place `link`). Has one of the first six keys.
+    /// Drives the rate of the uplink, the downlink, or both (place `link`). Has one of the first seven keys.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct CapacityParameters {
         /// The rate as a function of time.
@@ -53,6 +55,8 @@ fn sample(sampler: &mut Sampler) -> Vec<(&'static str, Json)> {
         json!({"levels": {"at_ns": [0, 700, 1500], "rate_bps": steps, "repeat_ns": 2100}}),
         json!({"levels": {"at_ns": [0, 700, 700], "rate_bps": steps}}),
         json!({"opportunities": {"at_ns": [300, 4000], "ip_bytes": [3000, 1500], "repeat_ns": 7000}}),
+        json!({"log": {"at_ns": [0, 700, 1500], "rate_bps": steps, "delay_ns": [0, 900, 300], "repeat_ns": 2100}}),
+        json!({"log": {"at_ns": [0, 700], "delay_ns": [100, 0]}}),
         json!({"drawn": {
             "cells": [{"low_bps": 0, "high_bps": 2_000_000_000, "weight": 1}], "grid_bps": 1_000_000, "hold_ns": 7001,
         }}),
@@ -105,6 +109,10 @@ fn pairs<T, U>(
 
 fn capacity(rate_bps: Option<u64>) -> Capacity {
     rate_bps.map_or(Capacity::Rate(Rate::Unlimited), Capacity::bits_per_second)
+}
+
+fn capacities(rates_bps: Vec<Option<u64>>) -> Arc<[Capacity]> {
+    rates_bps.into_iter().map(capacity).collect()
 }
 
 fn rate_bps(capacity: Capacity) -> Option<u64> {
@@ -169,6 +177,12 @@ impl Value for ProcessSpec {
                 opportunities: pairs(fields.take("at_ns")?, fields.take("ip_bytes")?, |bytes| bytes)?.into(),
                 period: fields.take("repeat_ns")?,
             }),
+            "log" => ProcessSpec::Log(LogSchedule {
+                at: fields.take::<Vec<Duration>>("at_ns")?.into(),
+                levels: fields.take::<Option<Vec<Option<u64>>>>("rate_bps")?.map(capacities),
+                delays: fields.take::<Option<Vec<Duration>>>("delay_ns")?.map(Into::into),
+                period: fields.take("repeat_ns")?,
+            }),
             "drawn" => ProcessSpec::Drawn {
                 law: PiecewiseUniform {
                     cells: fields.take::<Vec<Cell>>("cells")?.into(),
@@ -188,7 +202,7 @@ impl Value for ProcessSpec {
                 block: fields.take("block_ns")?,
             },
             _ => {
-                let words = "levels, opportunities, drawn, markov, resampled";
+                let words = "levels, opportunities, log, drawn, markov, resampled";
                 return Err(Problem::new(format!("{word} is none of {words}")));
             }
         };
@@ -208,6 +222,7 @@ impl Serialize for ProcessSpec {
         let word = match self {
             ProcessSpec::Levels(_) => "levels",
             ProcessSpec::Opportunities(_) => "opportunities",
+            ProcessSpec::Log(_) => "log",
             ProcessSpec::Drawn { .. } => "drawn",
             ProcessSpec::Markov { .. } => "markov",
             ProcessSpec::Resampled { .. } => "resampled",
@@ -230,6 +245,17 @@ impl Serialize for Inside<'_> {
                 let (at, bytes): (Vec<Duration>, Vec<u64>) = opportunities.iter().copied().unzip();
                 object.serialize_entry("at_ns", &at)?;
                 object.serialize_entry("ip_bytes", &bytes)?;
+                object.serialize_entry("repeat_ns", period)?;
+            }
+            ProcessSpec::Log(LogSchedule { at, levels, delays, period }) => {
+                object.serialize_entry("at_ns", &**at)?;
+                if let Some(levels) = levels {
+                    let rates: Vec<Option<u64>> = levels.iter().copied().map(rate_bps).collect();
+                    object.serialize_entry("rate_bps", &rates)?;
+                }
+                if let Some(delays) = delays {
+                    object.serialize_entry("delay_ns", &**delays)?;
+                }
                 object.serialize_entry("repeat_ns", period)?;
             }
             ProcessSpec::Drawn { law, hold } => {

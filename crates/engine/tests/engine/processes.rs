@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crosswind_engine::{
     Capacity, Cell, DropReason, Duration, ElementId, ElementSpec, Engine, Instant, LevelSchedule, Limit,
-    LinkSpec, MarkSpec, MarkovChain, MarkovState, OpportunitySchedule, Packet, PathId, PiecewiseUniform,
-    ProcessSpec, Queueing, Rate,
+    LinkSpec, LogSchedule, MarkSpec, MarkovChain, MarkovState, OpportunitySchedule, Packet, PathId,
+    PiecewiseUniform, ProcessSpec, Queueing, Rate,
 };
 use proptest::prelude::*;
 
@@ -539,5 +539,56 @@ fn a_buffer_given_as_a_time_holds_the_packets_of_that_time() {
         let (mut engine, _, path) = driven(levels(&entries, None), two);
         push_full(&mut engine, path, &[100; 9]);
         assert_eq!(departures(&mut engine).len(), passed, "{entries:?}");
+    }
+}
+
+fn log(at_ns: &[u64], rates: Option<&[u64]>, delays_ns: Option<&[u64]>, period: Option<u64>) -> ProcessSpec {
+    let durations = |list: &[u64]| list.iter().copied().map(Duration::from_nanos).collect();
+    ProcessSpec::Log(LogSchedule {
+        at: durations(at_ns),
+        levels: rates.map(|rates| rates.iter().copied().map(Capacity::bits_per_second).collect()),
+        delays: delays_ns.map(durations),
+        period: period.map(Duration::from_nanos),
+    })
+}
+
+#[test]
+fn a_log_changes_rate_and_delay_and_no_packet_overtakes() {
+    // 1000 ns for a packet at first, 2000 ns from 5000 on. The delay of 4000 ns becomes 500 at 5000.
+    let spec = log(&[0, 5_000], Some(&[FULL, FULL / 2]), Some(&[4_000, 500]), None);
+    let (mut engine, _, path) = driven(spec, Limit::Unlimited);
+    push_full(&mut engine, path, &[0, 3_900, 6_000, 20_000]);
+    // The second left the transmitter at 4900, so it is due at 8900; the third left at 8000 and is due with it.
+    assert_eq!(departures(&mut engine), [(0, 5_000), (1, 8_900), (2, 8_900), (3, 22_500)]);
+}
+
+#[test]
+fn a_log_of_delays_leaves_the_link_its_rate_and_ends_with_the_process() {
+    let mut engine = Engine::new(7);
+    let link = engine.add("link", fifo_link(FULL, 100, Limit::Unlimited)).expect("a valid link");
+    let spec = log(&[0, 1_000], None, Some(&[0, 700]), Some(2_000));
+    let process = engine.start_process("log", spec, link, at(0)).expect("a valid process");
+    let path = engine.path(&[link]);
+    // They leave the transmitter at 1000 (the change comes after it), 3500 (delay 700), 4500 (none).
+    push_full(&mut engine, path, &[0, 2_500, 3_500]);
+    engine.advance(at(6_000));
+    engine.stop_process(at(6_000), process);
+    engine.push(at(7_000), path, Packet::real(3, 1500, 0));
+    assert_eq!(departures(&mut engine), [(0, 1_100), (1, 4_300), (2, 4_600), (3, 8_100)]);
+    assert!(engine.changes(process).is_empty());
+}
+
+#[test]
+fn a_log_with_errors_is_refused() {
+    for (spec, expected) in [
+        (log(&[0], None, None, None), "has neither rates nor delays"),
+        (log(&[0, 1], Some(&[1]), None, None), "differ in length"),
+        (log(&[0, 1], None, Some(&[1]), None), "differ in length"),
+        (log(&[5], Some(&[1]), None, None), "its first entry is at 5 ns"),
+        (log(&[0, 9], Some(&[1, 1]), None, Some(9)), "begins again after 9 ns"),
+        (log(&[], Some(&[]), None, None), "has no entries"),
+    ] {
+        let problem = spec.check().expect_err("is refused").to_string();
+        assert!(problem.contains(expected), "{problem}");
     }
 }

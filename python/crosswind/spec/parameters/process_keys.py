@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from pydantic import (
+    BaseModel,
     Discriminator,
     Field,
     Tag,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from crosswind.spec.ballani import Cloud, Tails
-from crosswind.spec.base import SpecModel
+from crosswind.spec.base import SpecModel, made_model
+from crosswind.spec.link_log import FORMATS, LinkLog, parse_log
 from crosswind.spec.named_file import NamedFile, named_file
 from crosswind.spec.quantities import (
     Duration,
@@ -25,7 +29,7 @@ from crosswind.spec.quantities import (
 )
 from crosswind.spec.trace import OpportunityTrace, RateTrace, parse_opportunities, parse_rates
 
-LAWS = ("steps", "trace", "mahimahi", "quantiles", "ballani", "markov")
+LAWS = ("steps", "trace", "mahimahi", "log", "quantiles", "ballani", "markov")
 BALLANI_HOLD_NS = 5_000_000_000
 
 
@@ -38,6 +42,34 @@ class MarkovState(SpecModel):
     )
 
 
+def _is_one_log(logs: BaseModel) -> BaseModel:
+    if len(logs.model_fields_set) != 1:
+        raise PydanticCustomError("element", "must have one file; write its format and the file")
+    return logs
+
+
+# One key for each format.
+LogFile = made_model(
+    "LogFile",
+    "A log that another tool wrote: its format, and the file, by a path relative to the file that names it.",
+    {
+        name: (
+            Annotated[NamedFile[LinkLog] | None, *named_file(partial(parse_log, name), "bus.csv")],
+            Field(None, description=f"Of {form.about}."),
+        )
+        for name, form in FORMATS.items()
+    },
+    after=_is_one_log,
+)
+
+
+def log_of(given: SpecModel) -> LinkLog | None:
+    """Return the log of a `LogFile`; None where the file was not read."""
+    (named,) = (named for _, named in given if named is not None)
+    assert isinstance(named, NamedFile)
+    return named.says
+
+
 def _yes_or_time(value: object) -> str:
     return "yes" if isinstance(value, bool) else "time"
 
@@ -48,7 +80,7 @@ Repeat = Annotated[
 
 
 class RateProcess(SpecModel):
-    """A rate as a function of time: one of the first six keys, and keys that belong to it."""
+    """A rate as a function of time: one of the first seven keys, and keys that belong to it."""
 
     steps: dict[Duration, Level] | None = Field(
         None, min_length=1, description="A rate from each time on, the first from 0s."
@@ -59,6 +91,10 @@ class RateProcess(SpecModel):
     mahimahi: Annotated[
         NamedFile[OpportunityTrace] | None, *named_file(parse_opportunities, "cellular.up")
     ] = Field(None, description="A trace of Mahimahi: delivery opportunities of 1500 B.")
+    log: LogFile | None = Field(  # type: ignore[valid-type]  # A model that is made at run time.
+        None,
+        description="A log of a phone or a dish: rates and, where it has them, delays of one `direction`.",
+    )
     quantiles: dict[PartsPerBillion, LimitedLevel] | None = Field(
         None,
         min_length=2,
@@ -87,16 +123,21 @@ class RateProcess(SpecModel):
     )
     repeat: Repeat | None = Field(
         None,
-        description="steps: start again after this time. trace: true, or after this time. "
+        description="steps: start again after this time. trace, log: true, or after this time. "
         "mahimahi: true when absent.",
     )
 
     @model_validator(mode="after")
     def _repeats_after_the_last_row(self) -> RateProcess:
         trace = self.trace.says if self.trace is not None else None
-        if trace is not None and not isinstance(self.repeat, bool | None) and self.repeat <= trace.at_ns[-1]:
+        listed = trace or (log_of(self.log) if self.log is not None else None)
+        if (
+            listed is not None
+            and not isinstance(self.repeat, bool | None)
+            and self.repeat <= listed.at_ns[-1]
+        ):
             raise QuantityError(
-                f"repeats after {self.repeat}ns, but the last row of its trace is at {trace.at_ns[-1]}ns; "
+                f"repeats after {self.repeat}ns, but the last row of its trace is at {listed.at_ns[-1]}ns; "
                 "write a longer time, or true"
             )
         endless = trace is not None and trace.end_ns is None and len(trace.at_ns) == 1

@@ -8,6 +8,7 @@ from itertools import pairwise
 from pydantic import JsonValue
 
 from crosswind.spec.draft import items, sound, sound_field, value_at
+from crosswind.spec.link_log import FORMATS
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.parameters.process_keys import LAWS, MarkovState, RateProcess
 from crosswind.spec.quantile_law import CERTAIN_PPB
@@ -18,7 +19,7 @@ from crosswind.spec.setting import Finding
 _BELONGS_TO = {
     "tails": ("ballani",),
     "hold": ("quantiles", "ballani", "markov"),
-    "repeat": ("steps", "trace", "mahimahi"),
+    "repeat": ("steps", "trace", "mahimahi", "log"),
     "resample": ("steps", "trace"),
 }
 
@@ -38,6 +39,8 @@ def process_findings(raw: JsonValue) -> Iterator[Finding]:
         yield from _markov_findings(raw)
     if law == "quantiles":
         yield from _quantile_findings(raw)
+    if law == "log":
+        yield from _log_findings(raw)
     if law == "steps":
         yield from _step_findings(raw)
     if value_at(raw, "resample") is not None:
@@ -47,6 +50,17 @@ def process_findings(raw: JsonValue) -> Iterator[Finding]:
             yield ("repeat",), "must be true or a time: with resample there is no end"
     if law == "mahimahi" and not isinstance(value_at(raw, "repeat"), bool | None):
         yield ("repeat",), "must be true or false: the last line of the trace is its period"
+
+
+def _log_findings(raw: JsonValue) -> Iterator[Finding]:
+    direction = value_at(raw, "direction")
+    if direction is None:
+        yield (), 'needs "direction", because a log has both; write one capacity with up and one with down'
+    for path, _ in items(raw, "log"):
+        form = FORMATS.get(str(path[-1]))
+        if form is not None and direction in ("up", "down") and not form.has(str(direction)):
+            other = "down" if direction == "up" else "up"
+            yield ("direction",), f"{path[-1]} has no column for {direction}; write {other}"
 
 
 def _step_findings(raw: JsonValue) -> Iterator[Finding]:

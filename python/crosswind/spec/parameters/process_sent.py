@@ -8,7 +8,7 @@ from fractions import Fraction
 from pydantic import JsonValue
 
 from crosswind.spec.ballani import law
-from crosswind.spec.parameters.process_keys import BALLANI_HOLD_NS, MarkovState, RateProcess
+from crosswind.spec.parameters.process_keys import BALLANI_HOLD_NS, MarkovState, RateProcess, log_of
 from crosswind.spec.quantile_law import CERTAIN_PPB, RateCell, cells_of
 from crosswind.spec.resolved import Parameters
 from crosswind.spec.scale import scaled
@@ -24,6 +24,8 @@ def process_of(given: RateProcess, scale: float) -> Parameters:
         )
     if given.trace is not None:
         return _trace(given, scale)
+    if given.log is not None:
+        return _log(given, scale)
     if given.mahimahi is not None:
         return _opportunities(given, scale)
     if given.quantiles is not None:
@@ -75,6 +77,21 @@ def _trace(given: RateProcess, scale: float) -> Parameters:
         last_ns, previous_ns = trace.at_ns[-1], trace.at_ns[-2:][0]
         repeat_ns = trace.end_ns or (2 * last_ns - previous_ns) or None
     return _levels(given, trace.at_ns, trace.rate_bps, repeat_ns, scale)
+
+
+def _log(given: RateProcess, scale: float) -> Parameters:
+    log = None if given.log is None else log_of(given.log)
+    assert log is not None  # Files are read with the condition.
+    goes_up = getattr(given, "direction", None) == "up"
+    rates, delays = (log.up_bps, log.up_delay_ns) if goes_up else (log.down_bps, log.down_delay_ns)
+    last_ns, previous_ns = log.at_ns[-1], log.at_ns[-2:][0]
+    repeat_ns = 2 * last_ns - previous_ns or None if given.repeat is True else _time(given.repeat)
+    sent: Parameters = {"at_ns": list(log.at_ns), "repeat_ns": repeat_ns}
+    if rates is not None:
+        sent["rate_bps"] = [scaled_level(rate, scale) for rate in rates]
+    if delays is not None:
+        sent["delay_ns"] = list(delays)
+    return {"log": sent}
 
 
 def _opportunities(given: RateProcess, scale: float) -> Parameters:
