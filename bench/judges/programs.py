@@ -37,7 +37,7 @@ class GoProgramWithFile(GoProgram):
         return program
 
 
-# The version is in the name, because one on PATH would be preferred.
+# Versions are in the names, because one on PATH would be preferred.
 COMETBFT = GoProgramWithFile(
     "cometbft-1.0.1",
     "v1.0.1",
@@ -45,3 +45,4 @@ COMETBFT = GoProgramWithFile(
     "github.com/cometbft/cometbft/cmd/cometbft",
     "test/e2e/pkg/files/aws-latencies.csv",
 )
+ETCD_FIXED = GoProgram("etcd-3.6.16", "v3.6.16", "go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/server/v3")

@@ -1,0 +1,45 @@
+"""etcd judges the network: a partition finds a fault of a released version, and none in one without it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench.judges.etcd_watch import Watched, network, start_cluster, watch_through_partition
+from bench.judges.programs import ETCD_FIXED
+from crosswind.app.requirements import CannotInstall, Program, Requirement
+from crosswind.app.ycsb.etcd import ETCD
+
+if TYPE_CHECKING:
+    from conftest import Live
+
+pytestmark = pytest.mark.long
+
+
+def test_a_partition_finds_that_a_watch_forgets_where_it_began(live: Live) -> None:
+    install(ETCD)
+    found = watched(live, ETCD.program("etcd"))
+    assert found.found_s is not None
+    # All that the cluster wrote between the snapshot and the start of the watch.
+    assert len(found.too_early) > 100
+
+
+def test_the_same_partition_finds_nothing_where_the_fault_is_fixed(live: Live) -> None:
+    install(ETCD_FIXED)
+    found = watched(live, ETCD_FIXED.program())
+    assert found.too_early == []
+    assert found.events == list(range(found.start, found.start + len(found.events)))
+
+
+def watched(live: Live, etcd: Program) -> Watched:
+    with network() as net:
+        start_cluster(net, etcd, live.folder)
+        return watch_through_partition(net, "db2")
+
+
+def install(requirement: Requirement) -> None:
+    try:
+        requirement.install(print)
+    except CannotInstall as reason:
+        pytest.skip(f"SKIPPED: {reason}")
