@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use crosswind_dilation::Anchor;
 use crosswind_emulator::StepReport;
-use crosswind_fabric::{Condition, Fabric};
+use crosswind_fabric::{Condition, Fabric, NodeCut};
 use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -77,6 +77,13 @@ pub enum Action {
     },
     Set {
         condition: Box<Condition>,
+        /// When, on CLOCK_MONOTONIC; now when absent.
+        #[serde(default)]
+        at_ns: Option<u64>,
+    },
+    /// Cut nodes off by hand, and end all earlier cuts by hand.
+    Cut {
+        cuts: Vec<NodeCut>,
         /// When, on CLOCK_MONOTONIC; now when absent.
         #[serde(default)]
         at_ns: Option<u64>,
@@ -360,6 +367,21 @@ mod tests {
             parse(br#"{"do": "stop", "process": 3, "grace_ns": 5, "id": 0}"#),
             (Some(0), Ok(Action::Stop { process: 3, grace_ns: 5 }))
         );
+    }
+
+    #[test]
+    fn a_cut_names_nodes_on_both_sides_and_what_their_senders_learn() {
+        let line = br#"{"id": 1, "do": "cut", "cuts": [{"from": ["a"], "to": ["b", "c"], "answer": "reset"}], "at_ns": 5}"#;
+        let (_, action) = parse::<Action>(line);
+        let Ok(Action::Cut { cuts, at_ns: Some(5) }) = action else { panic!("{action:?}") };
+        assert_eq!(
+            (cuts[0].from.len(), cuts[0].to.len(), cuts[0].answer),
+            (1, 2, crosswind_fabric::Answer::Reset)
+        );
+        assert!(message(r#"{"id": 1, "do": "cut"}"#).contains("cuts"));
+        assert!(message(r#"{"id": 1, "do": "cut", "cuts": [{"from": ["a"]}]}"#).contains("to"));
+        assert!(message(r#"{"id": 1, "do": "cut", "cuts": [{"from": ["a"], "to": ["b"], "answer": "no"}]}"#)
+            .contains("no"));
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::mpsc::{channel, Receiver, Sender, TryRecvError};
+use std::sync::Arc;
 
-use crosswind_fabric::{Plan, Spent, Timeline};
+use crosswind_fabric::{Cuts, Plan, Spent, Timeline};
 use crosswind_tunnel::ClockReport;
 
 use crate::snapshot::Snapshot;
@@ -20,6 +21,15 @@ pub enum Command {
         at_ns: u64,
         /// The target state.
         plan: Box<Plan>,
+        /// Receives the result.
+        reply: Sender<Done>,
+    },
+    /// Cut nodes off by hand; replaces all earlier cuts by hand.
+    Cut {
+        /// When it was requested; the same for all domains.
+        at_ns: u64,
+        /// All of them.
+        cuts: Arc<Cuts>,
         /// Receives the result.
         reply: Sender<Done>,
     },

@@ -10,6 +10,7 @@
 
 mod border;
 mod handing;
+mod rejecting;
 
 use std::collections::VecDeque;
 
@@ -273,6 +274,9 @@ impl<P: Port> Forwarder<P> {
             self.release(port, slot);
             return;
         };
+        if self.network.answers_with_reset(node, to) {
+            self.reject(port, &slot, &train);
+        }
         train.headers.destination = mac_of(to);
         self.records.entered(at_ns, (node, to), &train);
         let number = self.ports[port].number(&slot);

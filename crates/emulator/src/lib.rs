@@ -69,10 +69,11 @@ pub mod worker;
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::sync::mpsc::Sender;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use capture::{Capture, CaptureLimits};
-use crosswind_fabric::{Condition, Domains, ElementAt, Fabric, Planner};
+use crosswind_fabric::{Condition, Domains, ElementAt, Fabric, NodeCut, Planner};
 pub use crosswind_recording::Written;
 use crosswind_recording::{Header, Recorder};
 use crosswind_tunnel::{ClockReport, Tunnel};
@@ -284,6 +285,14 @@ impl Emulator {
             let plan = plans.next().expect("one for each domain");
             Command::Set { at_ns, plan, reply }
         })
+    }
+
+    /// Cuts nodes off by hand, at an instant or now, and ends all earlier cuts by hand; returns the instant at which it
+    /// took effect.
+    pub fn cut(&mut self, cuts: &[NodeCut], at_ns: Option<u64>) -> Result<u64, String> {
+        let cuts = self.planner.cuts(cuts).map_err(|error| error.to_string())?;
+        let at_ns = self.reached(at_ns);
+        self.agree(|reply| Command::Cut { at_ns, cuts: Arc::clone(&cuts), reply })
     }
 
     /// Starts a measurement window, and with it the condition's timeline, at an instant or now; returns its instant.

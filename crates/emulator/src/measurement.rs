@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crosswind_engine::Count;
-use crosswind_fabric::Places;
+use crosswind_fabric::{Cuts, Places};
 use crosswind_tunnel::TunnelReport;
 use serde::ser::Error;
 use serde::{Serialize, Serializer};
@@ -113,7 +113,7 @@ pub struct Change {
     pub at_ns: u64,
     /// When it was requested; earlier than `at_ns` if the engine had already processed everything up to `at_ns`.
     pub asked_ns: u64,
-    /// `up`, `set` or `timeline`.
+    /// `up`, `set`, `timeline` or `cut`.
     pub by: &'static str,
     /// The condition's name.
     pub condition: Arc<str>,
@@ -121,7 +121,25 @@ pub struct Change {
     /// its length.
     #[serde(serialize_with = "abridged")]
     pub places: Arc<Places>,
+    /// All cuts from then on, of the timeline or those by hand; absent where they did not change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cuts: Option<Arc<Cuts>>,
 }
+
+impl Change {
+    /// Whether nodes were cut off by hand; any other change is one of the condition.
+    pub fn is_by_hand(&self) -> bool {
+        self.by == BY_HAND
+    }
+
+    /// Whether nodes are cut off from it on.
+    pub fn cuts_off(&self) -> bool {
+        self.cuts.as_ref().is_some_and(|cuts| !cuts.list().is_empty())
+    }
+}
+
+/// What changes by hand are called.
+pub const BY_HAND: &str = "cut";
 
 /// A trace has up to a million points, which every measurement would repeat.
 const LIST_MAX: usize = 1_000;
@@ -310,8 +328,14 @@ mod tests {
         let written = |count| {
             let entry = json!({"capacity": {"process": process(count), "direction": null, "on": null}});
             let places: Places = serde_json::from_value(json!({"link": [entry]})).unwrap();
-            let change =
-                Change { asked_ns: 1, at_ns: 2, by: "up", condition: "c".into(), places: places.into() };
+            let change = Change {
+                asked_ns: 1,
+                at_ns: 2,
+                by: "up",
+                condition: "c".into(),
+                places: places.into(),
+                cuts: None,
+            };
             serde_json::to_value(change).unwrap()["places"]["link"][0]["capacity"]["process"].clone()
         };
         assert_eq!(written(3), process(3));

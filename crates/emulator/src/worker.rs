@@ -8,7 +8,7 @@
 use std::sync::mpsc::Sender;
 use std::sync::Arc;
 
-use crosswind_fabric::{Places, Plan, Stepped, Timeline};
+use crosswind_fabric::{Applied, Cuts, Places, Plan, Stepped, Timeline};
 use crosswind_recording::Record;
 use crosswind_tunnel::Tunnel;
 
@@ -17,7 +17,7 @@ use crate::commands::{Command, Done, Inbox};
 use crate::forwarder::Forwarder;
 use crate::host;
 use crate::machine::{Account, Machine};
-use crate::measurement::{Change, Host, Window};
+use crate::measurement::{Change, Host, Window, BY_HAND};
 use crate::names::Names;
 use crate::port::{Need, Port};
 use crate::sending::send_due;
@@ -82,7 +82,7 @@ pub struct Worker<P: Port, M> {
     series: Series,
     window: WindowStart,
     timeline: Timeline,
-    /// Applied changes: the last one before the window, and those in it.
+    /// Applied changes: those that were active when the window started, and those in it.
     changes: Vec<Arc<Change>>,
     coming: Option<Coming>,
     nodes: Arc<[String]>,
@@ -113,7 +113,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
         let network = &forwarder.network;
         let built_ns = network.engine_ref().now().as_nanos();
         let (condition, places) = (network.condition(), network.stated());
-        let up = Change { at_ns: built_ns, asked_ns: built_ns, by: "up", condition, places };
+        let up = Change { at_ns: built_ns, asked_ns: built_ns, by: "up", condition, places, cuts: None };
         let nodes = network.fabric().nodes.iter().map(|node| node.name.clone()).collect();
         Self {
             stamps: Stamps::new(&machine),
@@ -285,18 +285,46 @@ impl<P: Port, M: Machine> Worker<P, M> {
     }
 
     fn note_step(&mut self, step: Stepped) {
-        let Stepped { due_ns, at_ns, places, json } = step;
-        self.note("timeline", due_ns, at_ns, places);
+        let Stepped { due_ns, at_ns, places, cuts, json } = step;
+        if let Some(cuts) = &cuts {
+            self.record_cuts(at_ns, false, cuts);
+        }
         self.forwarder.record(|| Record::Step { at_ns, json });
+        self.note("timeline", (due_ns, at_ns), places, cuts);
     }
 
-    fn note(&mut self, by: &'static str, asked_ns: u64, at_ns: u64, places: Arc<Places>) {
+    fn record_cuts(&mut self, at_ns: u64, by_hand: bool, cuts: &Cuts) {
+        self.forwarder.record(|| {
+            let json = serde_json::to_string(cuts).expect("names of nodes are text");
+            Record::Cuts { at_ns, by_hand, json }
+        });
+    }
+
+    fn note(
+        &mut self,
+        by: &'static str,
+        (asked_ns, at_ns): (u64, u64),
+        places: Arc<Places>,
+        cuts: Option<Arc<Cuts>>,
+    ) {
         let condition = self.forwarder.network.condition();
-        let change = Arc::new(Change { at_ns, asked_ns, by, condition, places });
+        let change = Arc::new(Change { at_ns, asked_ns, by, condition, places, cuts });
         if let Some(watched) = &mut self.watched {
             watched.note(&change);
         }
         self.changes.push(change);
+    }
+
+    /// The changes that are active: the last one of the condition, that which cut nodes off, and that by hand.
+    fn active_changes(&self) -> Vec<Arc<Change>> {
+        let last = |wanted: &dyn Fn(&Change) -> bool| self.changes.iter().rposition(|change| wanted(change));
+        let cuts = |by_hand| last(&move |it| it.is_by_hand() == by_hand && it.cuts.is_some());
+        let cuts = [cuts(false), cuts(true)].into_iter().flatten();
+        let mut active: Vec<usize> = cuts.filter(|&place| self.changes[place].cuts_off()).collect();
+        active.extend(last(&|it| !it.is_by_hand()));
+        active.sort_unstable();
+        active.dedup();
+        active.into_iter().map(|place| Arc::clone(&self.changes[place])).collect()
     }
 
     /// The time until which the thread may sleep, if nothing arrives.
@@ -366,6 +394,9 @@ impl<P: Port, M: Machine> Worker<P, M> {
                     }
                     self.coming = Some(Coming { asked_ns: at_ns, plan, reply });
                 }
+                Some(Command::Cut { at_ns, cuts, reply }) => {
+                    let _ = reply.send(self.cut(at_ns, cuts));
+                }
                 Some(Command::Measure { at_ns, steal_ns, timeline, reply }) => {
                     let at_ns = at_ns.unwrap_or_else(|| self.machine.monotonic_ns());
                     let timeline = self.start_window(at_ns, steal_ns, *timeline);
@@ -384,7 +415,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
                 }
                 Some(Command::Watch(mut watched)) => {
                     // The reader learns which condition is active.
-                    self.changes.last().into_iter().for_each(|change| watched.note(change));
+                    self.active_changes().iter().for_each(|change| watched.note(change));
                     self.watched = Some(watched);
                 }
                 Some(Command::Stop) => return false,
@@ -394,11 +425,19 @@ impl<P: Port, M: Machine> Worker<P, M> {
 
     fn set(&mut self, asked_ns: u64, mut plan: Plan) -> Done {
         let (places, json) = (Arc::clone(&plan.stated), std::mem::take(&mut plan.json));
-        let (at, spent) = self.forwarder.network.apply(clock::instant(asked_ns), plan);
+        let Applied { at, cuts, spent } = self.forwarder.network.apply(clock::instant(asked_ns), plan);
         let at_ns = at.as_nanos();
-        self.note("set", asked_ns, at_ns, places);
+        self.note("set", (asked_ns, at_ns), places, cuts);
         self.forwarder.record(|| Record::Condition { at_ns, json });
         Done { at_ns, spent: Some(spent), timeline: std::mem::take(&mut self.timeline) }
+    }
+
+    fn cut(&mut self, asked_ns: u64, cuts: Arc<Cuts>) -> Done {
+        let at = self.forwarder.network.cut(clock::instant(asked_ns), Arc::clone(&cuts));
+        let at_ns = at.as_nanos();
+        self.record_cuts(at_ns, true, &cuts);
+        self.note(BY_HAND, (asked_ns, at_ns), Arc::default(), Some(cuts));
+        Done { at_ns, spent: None, timeline: Timeline::default() }
     }
 
     /// Returns the earlier timeline.
@@ -410,8 +449,8 @@ impl<P: Port, M: Machine> Worker<P, M> {
         }
         self.forwarder.start_window();
         self.series.start_window(at_ns);
-        // The change that was active when the window started belongs to the window.
-        self.changes.drain(..self.changes.len() - 1);
+        // The changes that were active when the window started belong to the window.
+        self.changes = self.active_changes();
         self.canary_gap_ns_max = 0;
         self.stalls.start_window();
         if let Some(watched) = &mut self.watched {

@@ -188,7 +188,7 @@ impl Engine {
         Ok(self.shared.now)
     }
 
-    /// A set of labels, by which monitors select packets ([`Packet::with_labels`]); `None` if there are 65 535 sets
+    /// A set of labels, by which monitors and gates select packets ([`Packet::with_labels`]); `None` if there are 65 535 sets
     /// already. The same labels passed again make another set.
     pub fn label_set(&mut self, labels: &[u16]) -> Option<LabelSet> {
         self.shared.labels.add(labels)

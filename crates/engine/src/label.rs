@@ -1,11 +1,11 @@
-//! Labels: properties of a packet that the caller knows and the engine does not. Only monitors use them, to select
-//! packets.
+//! Labels: properties of a packet that the caller knows and the engine does not. Monitors and gates use them, to
+//! select packets.
 //!
 //! A packet carries the number of a set of labels, so there can be any number of labels, and a monitor that checks for
 //! one reads one bit.
 
 use alloc::boxed::Box;
-use alloc::vec;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// A set of labels of one engine ([`Engine::label_set`](crate::Engine::label_set)).
@@ -32,6 +32,35 @@ impl LabelSet {
     }
 }
 
+/// Several labels, for an element that selects packets with any of them. Clones share them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LabelMask(Arc<[u64]>);
+
+impl LabelMask {
+    /// Whether a label is among them.
+    pub fn has(&self, label: u16) -> bool {
+        self.0.get(usize::from(label) / 64).is_some_and(|word| word >> (label % 64) & 1 == 1)
+    }
+}
+
+impl FromIterator<u16> for LabelMask {
+    fn from_iter<T: IntoIterator<Item = u16>>(labels: T) -> LabelMask {
+        LabelMask(bits_of(labels).into())
+    }
+}
+
+/// A bit for each label.
+fn bits_of(labels: impl IntoIterator<Item = u16>) -> Vec<u64> {
+    let mut bits = Vec::new();
+    for label in labels.into_iter().map(usize::from) {
+        if bits.len() <= label / 64 {
+            bits.resize(label / 64 + 1, 0);
+        }
+        bits[label / 64] |= 1 << (label % 64);
+    }
+    bits
+}
+
 /// The sets of an engine.
 #[derive(Default)]
 pub(crate) struct LabelSets {
@@ -42,13 +71,11 @@ pub(crate) struct LabelSets {
 impl LabelSets {
     /// A set of these labels; `None` if there are 65 535 sets already.
     pub(crate) fn add(&mut self, labels: &[u16]) -> Option<LabelSet> {
-        let Some(&last) = labels.iter().max() else { return Some(LabelSet::NONE) };
-        let number = u16::try_from(self.sets.len() + 1).ok()?;
-        let mut bits = vec![0; usize::from(last) / 64 + 1].into_boxed_slice();
-        for label in labels.iter().map(|&label| usize::from(label)) {
-            bits[label / 64] |= 1 << (label % 64);
+        if labels.is_empty() {
+            return Some(LabelSet::NONE);
         }
-        self.sets.push(bits);
+        let number = u16::try_from(self.sets.len() + 1).ok()?;
+        self.sets.push(bits_of(labels.iter().copied()).into());
         Some(LabelSet(number))
     }
 
@@ -63,6 +90,13 @@ impl LabelSets {
         let bits = set.index().and_then(|index| self.sets.get(index));
         let word = bits.and_then(|bits| bits.get(usize::from(label) / 64));
         word.is_some_and(|word| word >> (label % 64) & 1 == 1)
+    }
+
+    /// Whether a set has a label of the mask.
+    #[inline]
+    pub(crate) fn has_any(&self, set: LabelSet, mask: &LabelMask) -> bool {
+        let bits = set.index().and_then(|index| self.sets.get(index));
+        bits.is_some_and(|bits| bits.iter().zip(&*mask.0).any(|(set, mask)| set & mask != 0))
     }
 }
 
@@ -79,6 +113,18 @@ mod tests {
         assert_eq!(has(LabelSet::NONE), [false; 6]);
         assert_eq!(has(few), [false, true, false, false, false, false]);
         assert_eq!(has(many), [true, false, false, true, true, false]);
+        let mask = |labels: &[u16]| labels.iter().copied().collect::<LabelMask>();
+        for (labels, expected) in [
+            (&[][..], [false, false, false]),
+            (&[3], [false, true, false]),
+            (&[1000, 2000], [false, false, true]),
+            (&[3, 64], [false, true, true]),
+            (&[4, 1001], [false; 3]),
+        ] {
+            let any = [LabelSet::NONE, few, many].map(|set| sets.has_any(set, &mask(labels)));
+            assert_eq!(any, expected, "{labels:?}");
+        }
+        assert!(mask(&[7, 70]).has(70) && !mask(&[7, 70]).has(71) && !mask(&[7]).has(u16::MAX));
     }
 
     #[test]

@@ -98,11 +98,13 @@ pub enum DropReason {
     BeyondHorizon = 8,
     /// A drop policy without a reason of its own dropped it; the queue's parameters name the policy.
     Early = 9,
+    /// A gate on its way was shut to its sender (`gate.rs`).
+    Partitioned = 10,
 }
 
 impl DropReason {
     /// Every reason.
-    pub const ALL: [DropReason; 10] = [
+    pub const ALL: [DropReason; 11] = [
         DropReason::NoTokens,
         DropReason::QueueFull,
         DropReason::ConditionChanged,
@@ -113,6 +115,7 @@ impl DropReason {
         DropReason::Codel,
         DropReason::BeyondHorizon,
         DropReason::Early,
+        DropReason::Partitioned,
     ];
 
     /// The reason's name in measurements.
@@ -128,6 +131,7 @@ impl DropReason {
             DropReason::Codel => "codel",
             DropReason::BeyondHorizon => "beyond-horizon",
             DropReason::Early => "early-drop",
+            DropReason::Partitioned => "partitioned",
         }
     }
 }

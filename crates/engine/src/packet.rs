@@ -77,7 +77,7 @@ pub struct Packet {
     pub class: Class,
     /// The bit that has been flipped on its way, if any.
     pub damage: Option<Damage>,
-    /// Properties that the caller knows and the engine does not; monitors select by them.
+    /// Properties that the caller knows and the engine does not; monitors and gates select by them.
     pub labels: LabelSet,
 }
 

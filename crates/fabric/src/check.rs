@@ -135,6 +135,11 @@ impl Fabric {
         {
             self.check_places(graph, places, &mut wrong);
         }
+        for step in &condition.timeline {
+            if let Some(cuts) = &step.cuts {
+                self.check_cuts(&format!("timeline at {} ns: cuts", step.at_ns), cuts, &mut wrong);
+            }
+        }
         for interference in &condition.interference {
             interference.check(self, &mut wrong);
         }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use ahash::AHashMap;
 use crosswind_engine::{
-    BernoulliLaw, CapacityParameters, DelayLaw, DelaySpec, Depth, Direction, Duration, ElementSpec, Limit,
-    LinkSpec, LoseSpec, LossLaw, MemoryId, Order, Queueing, RandomDelay, Rate, Share, SpecError, Spread,
-    Treatment,
+    BernoulliLaw, CapacityParameters, DelayLaw, DelaySpec, Depth, Direction, Duration, ElementSpec, GateSpec,
+    Limit, LinkSpec, LoseSpec, LossLaw, MemoryId, Order, Queueing, RandomDelay, Rate, Share, SpecError,
+    Spread, Treatment,
 };
 
 use crate::entry::ElementEntry;
@@ -63,7 +63,7 @@ impl<'a> Compiler<'a> {
         let wires = self.wires(&mut elements)?;
         let chains = self.chains(&mut elements)?;
         let drives = self.drives(&wires)?;
-        let Requested { condition, labels, hosts, ghosts, .. } = self.requested;
+        let Requested { condition, cuts, labels, hosts, ghosts, .. } = self.requested;
         let (watching, readers) =
             Looking { compiler: self, stands: self.stands(), wires: &wires, chains: &chains }.all();
         let target = Target {
@@ -72,6 +72,7 @@ impl<'a> Compiler<'a> {
             memories: self.register.memory_bytes().to_vec(),
             chains,
             drives,
+            cuts: Arc::clone(cuts),
             watching,
             readers,
             labels: labels.clone(),
@@ -154,7 +155,8 @@ impl<'a> Compiler<'a> {
     /// The elements of every stand.
     fn chains(&mut self, elements: &mut Vec<Wanted>) -> Result<Chains, SpecError> {
         let mut chains = Chains::default();
-        for site in self.sites.iter().chain(self.requested.neighbours.iter().flatten()) {
+        let neighbours = self.requested.neighbours.iter().flatten();
+        for (stand, site) in self.sites.iter().chain(neighbours).enumerate() {
             for (number, entry) in self.requested.places.at_site(site) {
                 let Some(mut spec) = self.spec(entry, site) else { continue };
                 let name = format!("{}/{number}:{}", site.prefix(), entry.word());
@@ -162,6 +164,11 @@ impl<'a> Compiler<'a> {
                 if let (ElementSpec::Credit(credit), Some(&held)) = (&mut spec, held) {
                     credit.initial_bits = held.min(credit.budget_bits);
                 }
+                chains.push(self.want(elements, name, (site.place, &site.of, site.link), spec)?);
+            }
+            if self.fabric.faults && self.stands().receiving(stand) {
+                // Plans leave the gate as it is: cuts by hand are not theirs.
+                let (name, spec) = (format!("{}/cut", site.of), ElementSpec::Gate(GateSpec::default()));
                 chains.push(self.want(elements, name, (site.place, &site.of, site.link), spec)?);
             }
             chains.end();

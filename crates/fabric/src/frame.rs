@@ -81,11 +81,12 @@ impl Network {
 
     /// Pushes a frame; returns the instant used (see `Engine::push`).
     pub fn push(&mut self, at: Instant, from: usize, to: usize, flow: u32, frame: &Frame) -> Instant {
-        self.push_labelled(at, (from, to, flow), frame, LabelSet::NONE)
+        let labels = self.labels_of_sender(from);
+        self.push_labelled(at, (from, to, flow), frame, labels)
     }
 
-    /// Pushes a frame with these labels, derived from its headers (see [`Network::labels`]). Labels affect only what
-    /// monitors count, so a replay without them makes the same decisions.
+    /// Pushes a frame with these labels, derived from its headers (see [`Network::labels`]). Labels other than that of
+    /// the sender affect only what monitors count, so a replay without them makes the same decisions.
     pub fn push_labelled(
         &mut self,
         at: Instant,

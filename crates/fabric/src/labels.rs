@@ -1,4 +1,6 @@
 //! Labels of packets: each distinct match of a condition that needs headers is a label of the packets that it matches.
+//! In a fabric with faults every packet also has a label of its sender, by which gates drop packets: the sender's
+//! position among the nodes.
 //!
 //! The caller reads the headers when a frame enters, a packet carries the set of its labels, and a monitor checks for
 //! its own label.
@@ -73,19 +75,24 @@ impl HeaderMatch {
 
 /// The header matches of a condition, with their labels.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Labels(Arc<Vec<(HeaderMatch, u16)>>);
+pub(crate) struct Labels {
+    matches: Arc<Vec<(HeaderMatch, u16)>>,
+    /// Whether packets have labels of their senders.
+    senders: bool,
+}
 
 impl Labels {
     /// The label of a match, if it needs headers.
     pub(crate) fn of(&self, select: &Match, fabric: &Fabric) -> Option<u16> {
         let header = HeaderMatch::of(select, fabric)?;
-        self.0.iter().find(|(known, _)| *known == header).map(|(_, label)| *label)
+        self.matches.iter().find(|(known, _)| *known == header).map(|(_, label)| *label)
     }
 
     /// The labels of a frame, in order.
     fn held_by(&self, facts: &Facts) -> Vec<u16> {
-        let held = self.0.iter().filter(|(header, _)| header.holds(facts));
-        held.map(|(_, label)| *label).collect()
+        let sender = self.senders.then_some(facts.from as u16);
+        let held = self.matches.iter().filter(|(header, _)| header.holds(facts)).map(|(_, label)| *label);
+        sender.into_iter().chain(held).collect()
     }
 }
 
@@ -97,6 +104,8 @@ pub(crate) struct LabelBook(Vec<HeaderMatch>);
 impl LabelBook {
     /// The labels of a condition; `None` when there have been more different matches than labels.
     pub(crate) fn labels(&mut self, condition: &Condition, fabric: &Fabric) -> Option<Labels> {
+        // The first labels are those of the senders.
+        let first = if fabric.faults { fabric.nodes.len() } else { 0 };
         let mut labels: Vec<(HeaderMatch, u16)> = Vec::new();
         for header in matches_of(condition).filter_map(|select| HeaderMatch::of(select, fabric)) {
             if labels.iter().any(|(known, _)| *known == header) {
@@ -106,10 +115,10 @@ impl LabelBook {
                 self.0.push(header.clone());
                 self.0.len() - 1
             });
-            labels.push((header, u16::try_from(place).ok()?));
+            labels.push((header, u16::try_from(first + place).ok()?));
         }
         labels.sort_by_key(|(_, label)| *label);
-        Some(Labels(Arc::new(labels)))
+        Some(Labels { matches: Arc::new(labels), senders: fabric.faults })
     }
 }
 
@@ -120,6 +129,8 @@ const FLOWS_MAX: usize = 65_536;
 #[derive(Debug, Default)]
 pub(crate) struct LabelSets {
     flows: AHashMap<Facts, LabelSet>,
+    /// By sender: the set of its own label alone, once a packet needed it.
+    senders: Vec<LabelSet>,
     sets: AHashMap<Box<[u16]>, LabelSet>,
     /// The labels of each set, by its number minus 1.
     labels: Vec<Box<[u16]>>,
@@ -136,13 +147,33 @@ impl LabelSets {
     /// The labels of a frame. Each flow is classified once, whatever the number of matches.
     #[inline]
     pub(crate) fn of(&mut self, facts: &Facts, labels: &Labels, engine: &mut Engine) -> LabelSet {
-        if labels.0.is_empty() {
-            return LabelSet::NONE;
+        if labels.matches.is_empty() {
+            return self.of_sender(facts.from, labels, engine);
         }
         match self.flows.get(facts) {
             Some(&set) => set,
             None => self.look(facts, labels, engine),
         }
+    }
+
+    /// The labels of a packet without headers.
+    #[inline]
+    pub(crate) fn of_sender(&mut self, from: usize, labels: &Labels, engine: &mut Engine) -> LabelSet {
+        if !labels.senders {
+            return LabelSet::NONE;
+        }
+        match self.senders.get(from) {
+            Some(&set) if set != LabelSet::NONE => set,
+            _ => self.new_sender(from, engine),
+        }
+    }
+
+    #[cold]
+    fn new_sender(&mut self, from: usize, engine: &mut Engine) -> LabelSet {
+        let set = self.named(&[from as u16], engine);
+        self.senders.resize(self.senders.len().max(from + 1), LabelSet::NONE);
+        self.senders[from] = set;
+        set
     }
 
     fn look(&mut self, facts: &Facts, labels: &Labels, engine: &mut Engine) -> LabelSet {
@@ -166,6 +197,7 @@ impl LabelSets {
             // More combinations than a packet can number: all sets are forgotten, and new ones are numbered again.
             engine.forget_label_sets();
             self.flows.clear();
+            self.senders.clear();
             self.sets.clear();
             self.labels.clear();
             self.version += 1;

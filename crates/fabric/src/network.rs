@@ -4,7 +4,7 @@
 //! `switch.ingress` of a's port, the links between switches that the routes choose, `switch.egress` of b's port,
 //! `link` down, the downlink, and b's `host.ingress`. A link between switches consists of `switch.egress` and `link`
 //! where a condition names it, `wan`, its own jitter and loss, the wire, and `switch.ingress` where a condition names
-//! it. On the same host a path is a's `host.egress` and b's `host.ingress`.
+//! it. On the same host a path is a's `host.egress` and b's `host.ingress`. In a fabric with faults b's gate is last.
 //!
 //! Interference between two hosts is sent by a neighbour node on each. A neighbour has its own elements at the places
 //! that are per node and shares the others, as another tenant's container would.
@@ -21,6 +21,7 @@ use crate::border::{Border, Crosses};
 use crate::capacity::{Drive, Drives, Levels};
 use crate::check::FabricError;
 use crate::compile::{rate, Wire};
+use crate::cuts::{Cuts, Gates, Reason};
 use crate::elements::{ElementAt, Elements};
 use crate::graph::Graph;
 use crate::interference::{Around, OneWay, Zero};
@@ -81,10 +82,22 @@ pub struct Network {
     /// Sources that were stopped since the restart of processes, in that order.
     stopped: Vec<Offering>,
     drives: Drives,
+    gates: Gates,
     label_sets: LabelSets,
     readers_version: u64,
     /// Border to other domains.
     border: Border,
+}
+
+/// What a plan changed.
+#[derive(Debug)]
+pub struct Applied {
+    /// When it took effect: as requested, or later where the engine had already processed that instant.
+    pub at: Instant,
+    /// All cuts of the timeline from then on, where the plan states some or they changed.
+    pub cuts: Option<Arc<Cuts>>,
+    /// Objects that it replaced.
+    pub spent: Spent,
 }
 
 /// Objects that a plan has replaced, to be dropped on a thread that has time.
@@ -131,6 +144,7 @@ impl Network {
             sources: Vec::new(),
             stopped: Vec::new(),
             drives: Drives::default(),
+            gates: Gates::default(),
             label_sets: LabelSets::default(),
             readers_version: 0,
             border,
@@ -205,7 +219,29 @@ impl Network {
         self.fabric.links[self.graph.hosts[self.hosts[node]].down].rate_bps
     }
 
-    /// The labels of a frame, by which monitors select packets.
+    /// The cuts by hand that are active.
+    pub fn cuts_by_hand(&self) -> &Arc<Cuts> {
+        self.gates.active(Reason::Hand)
+    }
+
+    /// Makes these cuts by hand the active ones from `at` on; they add to those of the timeline. Returns the instant
+    /// at which they took effect: `at`, or the next instant where the engine has processed `at`.
+    pub fn cut(&mut self, at: Instant, cuts: Arc<Cuts>) -> Instant {
+        self.put_cuts(at, Reason::Hand, cuts)
+    }
+
+    /// Whether the network answers TCP from one node to another with a reset, because the two are cut off.
+    #[inline]
+    pub fn answers_with_reset(&self, from: usize, to: usize) -> bool {
+        self.gates.answers(from, to)
+    }
+
+    /// The labels of a packet from a node, where it has no headers.
+    pub fn labels_of_sender(&mut self, from: usize) -> LabelSet {
+        self.label_sets.of_sender(from, &self.target.labels, &mut self.engine)
+    }
+
+    /// The labels of a frame, by which monitors and gates select packets.
     pub fn labels(&mut self, facts: &Facts) -> LabelSet {
         self.label_sets.of(facts, &self.target.labels, &mut self.engine)
     }
@@ -279,13 +315,17 @@ impl Network {
         self.border.take_in(&mut self.engine, &mut self.label_sets, from, crosses)
     }
 
-    /// Applies a plan from `at` on; packets already inside finish on the path they entered. Returns the instant at
-    /// which it took effect: `at`, or now where `at` is earlier.
-    pub fn apply(&mut self, at: Instant, mut plan: Plan) -> (Instant, Spent) {
+    /// Applies a plan from `at` on; packets already inside finish on the path they entered. It takes effect at `at`, or
+    /// now where `at` is earlier. Where it changes cuts, these are active for what happens at that instant too.
+    pub fn apply(&mut self, at: Instant, mut plan: Plan) -> Applied {
+        let target = Arc::clone(&plan.target);
+        let cuts_change = self.gates.active(Reason::Timeline).list() != target.cuts.list();
+        if cuts_change {
+            self.put_cuts(at, Reason::Timeline, Arc::clone(&target.cuts));
+        }
         // New elements start at this instant, whatever the engine did last.
         self.engine.advance(at);
         let at = self.engine.now();
-        let target = Arc::clone(&plan.target);
         self.put_memories(at, &target);
         let is_first = self.elements.list().is_empty();
         if is_first {
@@ -307,7 +347,18 @@ impl Network {
         self.stated = Arc::clone(&plan.stated);
         let sources = self.put_sources(at, &before);
         self.put_watches(at, &before);
-        (at, Spent { _plan: plan, _target: before, _specs: specs, _drives: drives, _sources: sources })
+        let cuts = (cuts_change || plan.states_cuts).then(|| Arc::clone(&self.target.cuts));
+        let spent = Spent { _plan: plan, _target: before, _specs: specs, _drives: drives, _sources: sources };
+        Applied { at, cuts, spent }
+    }
+
+    fn put_cuts(&mut self, at: Instant, why: Reason, cuts: Arc<Cuts>) -> Instant {
+        let Self { gates, engine, elements, target, stands, .. } = self;
+        let gate = |node| {
+            let chain = target.chains.of(stands.node(node).ingress);
+            elements.id(*chain.last().expect("a fabric with faults has a gate for each node"))
+        };
+        gates.put(engine, at, (why, cuts), gate)
     }
 
     fn put_memories(&mut self, at: Instant, target: &Target) {
@@ -432,6 +483,8 @@ fn lacking<'a>(some: &'a [Watching], others: &'a [Watching]) -> impl Iterator<It
     })
 }
 
+#[cfg(test)]
+mod cut_tests;
 #[cfg(test)]
 mod graph_tests;
 #[cfg(test)]

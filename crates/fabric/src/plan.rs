@@ -11,6 +11,7 @@ use std::sync::Arc;
 use ahash::AHashMap;
 use crosswind_engine::{ElementSpec, Prepared, ProcessSpec, ReplaySpec, Sound};
 
+use crate::cuts::Cuts;
 use crate::interference::Interference;
 use crate::labels::Labels;
 use crate::monitor_spec::{HeaderReader, Watching};
@@ -110,6 +111,8 @@ pub(crate) struct Target {
     pub(crate) memories: Vec<u64>,
     pub(crate) chains: Chains,
     pub(crate) drives: Vec<Driven>,
+    /// Those of the timeline.
+    pub(crate) cuts: Arc<Cuts>,
     pub(crate) watching: Vec<Watching>,
     pub(crate) readers: AHashMap<Key, HeaderReader>,
     pub(crate) labels: Labels,
@@ -154,6 +157,8 @@ pub struct Plan {
     pub(crate) paths: Paths,
     /// The request: a condition, or a step of its timeline.
     pub stated: Arc<Places>,
+    /// Whether the request has cuts, which may be those that are active.
+    pub(crate) states_cuts: bool,
     /// The text from which a recording can make the plan again.
     pub json: String,
 }

@@ -12,6 +12,7 @@ use crosswind_engine::{Engine, Instant};
 use crate::border::Border;
 use crate::check::FabricError;
 use crate::compile::{Compiler, Wire};
+use crate::cuts::{Cuts, NodeCut};
 use crate::domains::Domains;
 use crate::graph::Graph;
 use crate::network::Network;
@@ -96,7 +97,7 @@ impl Planner {
             (Arc::clone(&self.fabric), Arc::clone(&self.graph), Arc::clone(&self.hosts));
         let mut network = Network::empty(fabric, graph, self.routes.clone(), hosts, wires, border);
         self.networks += 1;
-        network.apply(start, self.plan(target, self.requested.places.clone(), String::new()));
+        network.apply(start, self.plan(target, self.requested.places.clone(), false, String::new()));
         Ok(network)
     }
 
@@ -109,7 +110,7 @@ impl Planner {
         let json = serde_json::to_string(condition).map_err(FabricError::of)?;
         let compiled = self.ask(condition).and_then(|()| self.compiled());
         match compiled {
-            Ok((target, _)) => Ok(self.plan(target, condition.places.clone(), json)),
+            Ok((target, _)) => Ok(self.plan(target, condition.places.clone(), false, json)),
             Err(error) => {
                 self.requested = before;
                 Err(error)
@@ -117,22 +118,37 @@ impl Planner {
         }
     }
 
-    /// The plan in which the named places are replaced and the others stay.
+    /// The plan in which the named places are replaced and the others stay. `cuts` are the cuts of the timeline from
+    /// then on; without them they stay too.
     ///
     /// # Errors
     /// When the engine cannot carry it out; then nothing has changed.
-    pub fn step(&mut self, places: &Places) -> Result<Plan, FabricError> {
+    pub fn step(&mut self, places: &Places, cuts: Option<&[NodeCut]>) -> Result<Plan, FabricError> {
         let merged = self.requested.places.replaced_by(places);
+        let cuts_after = cuts
+            .map_or_else(|| Arc::clone(&self.requested.cuts), |cuts| Arc::new(Cuts::of(cuts, &self.fabric)));
         let before = std::mem::replace(&mut self.requested.places, merged);
+        let cuts_before = std::mem::replace(&mut self.requested.cuts, cuts_after);
         // Complete, so that it does not depend on earlier plans.
         let json = serde_json::to_string(&self.requested.places.written_out()).map_err(FabricError::of)?;
         match self.compiled() {
-            Ok((target, _)) => Ok(self.plan(target, places.clone(), json)),
+            Ok((target, _)) => Ok(self.plan(target, places.clone(), cuts.is_some(), json)),
             Err(error) => {
-                self.requested.places = before;
+                (self.requested.places, self.requested.cuts) = (before, cuts_before);
                 Err(error)
             }
         }
+    }
+
+    /// Cuts by hand ([`Network::cut`]), which belong to no condition.
+    ///
+    /// # Errors
+    /// All errors of the cuts.
+    pub fn cuts(&self, cuts: &[NodeCut]) -> Result<Arc<Cuts>, FabricError> {
+        let mut wrong = Vec::new();
+        self.fabric.check_cuts("cut", cuts, &mut wrong);
+        FabricError::unless_empty(wrong)?;
+        Ok(Arc::new(Cuts::of(cuts, &self.fabric)))
     }
 
     /// The timeline of the condition, counted from 0. Its first step starts from the condition itself.
@@ -146,15 +162,17 @@ impl Planner {
         }
         steps.sort_by_key(|step| step.at_ns);
         let start = self.requested.condition.places.written_out();
-        let start = self.step(&start)?;
-        let planned = steps.into_iter().map(|Step { at_ns, places }| Ok((at_ns, self.step(&places)?)));
+        let start = self.step(&start, Some(&[]))?;
+        let plan = |Step { at_ns, places, cuts }: Step| Ok((at_ns, self.step(&places, cuts.as_deref())?));
+        let planned = steps.into_iter().map(plan);
         let planned: Result<Vec<_>, FabricError> = planned.collect();
         planned.map(|steps| Timeline::new(Some(start), steps))
     }
 
     /// The same plan for another domain.
     pub fn again(&self, plan: &Plan) -> Plan {
-        self.plan_of(&plan.target, &plan.stated, plan.json.clone())
+        let Plan { target, stated, states_cuts, json, .. } = plan;
+        self.plan_of(target, stated, *states_cuts, json.clone())
     }
 
     /// The same timeline for another domain, with no step carried out.
@@ -176,11 +194,11 @@ impl Planner {
         Compiler { fabric, graph, sites, requested, register }.compile().map_err(FabricError::of)
     }
 
-    fn plan(&self, target: Target, stated: Places, json: String) -> Plan {
-        self.plan_of(&Arc::new(target), &Arc::new(stated), json)
+    fn plan(&self, target: Target, stated: Places, states_cuts: bool, json: String) -> Plan {
+        self.plan_of(&Arc::new(target), &Arc::new(stated), states_cuts, json)
     }
 
-    fn plan_of(&self, target: &Arc<Target>, stated: &Arc<Places>, json: String) -> Plan {
+    fn plan_of(&self, target: &Arc<Target>, stated: &Arc<Places>, states_cuts: bool, json: String) -> Plan {
         let may_be_new = |wanted: &Wanted| wanted.about.made.load(Ordering::Acquire) < self.networks;
         let prepare = |(place, wanted): (usize, &Wanted)| {
             // Prepared elements that a step of the timeline makes in the meantime are not used.
@@ -192,6 +210,7 @@ impl Planner {
             target: Arc::clone(target),
             paths: Paths::between(self.fabric.nodes.len()),
             stated: Arc::clone(stated),
+            states_cuts,
             json,
         }
     }

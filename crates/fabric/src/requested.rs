@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::check::FabricError;
+use crate::cuts::Cuts;
 use crate::graph::Graph;
 use crate::interference::Around;
 use crate::labels::{LabelBook, Labels};
@@ -18,6 +19,8 @@ pub(crate) struct Requested {
     pub(crate) condition: Condition,
     /// Places of the condition and the timeline steps so far.
     pub(crate) places: Places,
+    /// Cuts of the timeline steps so far.
+    pub(crate) cuts: Arc<Cuts>,
     pub(crate) labels: Labels,
     label_book: LabelBook,
     /// Two sites of each neighbour.
@@ -47,7 +50,8 @@ impl Requested {
             )
         })?;
         let (condition, before) = (condition.clone(), self.clone());
-        let next = Self { places: condition.places.clone(), condition, labels, label_book, ..before };
+        let (places, cuts) = (condition.places.clone(), Arc::default());
+        let next = Self { places, cuts, condition, labels, label_book, ..before };
         // Neighbours that are the same continue unchanged.
         if next.condition.interference == self.condition.interference {
             return Ok(next);

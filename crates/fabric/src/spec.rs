@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cuts::NodeCut;
 use crate::domains::Division;
 use crate::entry::ElementEntry;
 use crate::interference::Interference;
@@ -44,6 +45,9 @@ pub struct Fabric {
     /// themselves.
     #[serde(default, skip_serializing_if = "Division::is_one")]
     pub domains: Division,
+    /// Whether nodes can be cut off from each other: each has a gate.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub faults: bool,
     /// Applied from the start.
     pub condition: Condition,
 }
@@ -138,5 +142,13 @@ pub struct Step {
     /// Time from the start of the measurement.
     pub at_ns: u64,
     /// Replaces the named places and leaves the others.
+    #[serde(default)]
     pub places: Places,
+    /// The cuts from this step on; absent, they do not change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cuts: Option<Vec<NodeCut>>,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }

@@ -47,6 +47,11 @@ impl Stands {
         End { egress: 2 * node, ingress: 2 * node + 1 }
     }
 
+    /// Whether packets to a node pass this stand last.
+    pub(crate) fn receiving(self, stand: usize) -> bool {
+        stand < 2 * self.nodes && stand % 2 == 1
+    }
+
     pub(crate) fn host(self, host: usize) -> AtHost {
         let first = 2 * self.nodes + 4 * host;
         AtHost { up: first, down: first + 1, ingress: first + 2, egress: first + 3 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crosswind_engine::Instant;
 
-use crate::network::{Network, Spent};
+use crate::cuts::Cuts;
+use crate::network::{Applied, Network, Spent};
 use crate::plan::Plan;
 use crate::spec::Places;
 
@@ -37,6 +38,8 @@ pub struct Stepped {
     pub at_ns: u64,
     /// The places that it replaced.
     pub places: Arc<Places>,
+    /// All cuts of the timeline from then on, where the step has some or they changed.
+    pub cuts: Option<Arc<Cuts>>,
     /// All places in their new state, for a recording.
     pub json: String,
 }
@@ -110,6 +113,6 @@ impl Timeline {
 
 fn carry_out(mut plan: Plan, network: &mut Network, due_ns: u64) -> (Stepped, Spent) {
     let (places, json) = (Arc::clone(&plan.stated), std::mem::take(&mut plan.json));
-    let (at, spent) = network.apply(Instant::from_nanos(due_ns), plan);
-    (Stepped { due_ns, at_ns: at.as_nanos(), places, json }, spent)
+    let Applied { at, cuts, spent } = network.apply(Instant::from_nanos(due_ns), plan);
+    (Stepped { due_ns, at_ns: at.as_nanos(), places, cuts, json }, spent)
 }

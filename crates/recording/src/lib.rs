@@ -25,6 +25,7 @@
 //! | 9 | a packet left for another machine | as 2, then element: the link that it crosses |
 //! | 10 | packets of another machine have a new way | instant, domain, number of the way, number of elements, elements |
 //! | 11 | a packet came from another machine | instant, domain, number of its way, link, due, entered, tag's key, tag's index, traffic class, IP bytes, wire packets, IP bytes of each but the last, number of its damage, 0 for a ghost or the sending node plus one, and then the receiving node |
+//! | 12 | other cuts became active | instant, 0 by the timeline or 1 by hand, length, JSON of all cuts of that kind |
 //!
 //! Damage is 0, or 1 more than the place of the flipped bit in 65 535 of a packet. An instant is a zigzag difference to that of the record before it, in nanoseconds; the first counts from 0. A tag's index is stored plus
 //! one, and 0 stands for a train that travels as one packet. `from` and `to` are positions in the fabric's nodes, `flow` is below 65 536 and 0 where

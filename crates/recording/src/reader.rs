@@ -13,8 +13,8 @@ use crosswind_fabric::Frame;
 use crate::header::{Header, MAGIC};
 use crate::number::{extend, unzigzag};
 use crate::record::{
-    Decision, Fate, Record, CAME, CONDITION, CROSSED, DEPARTED, DROPPED, DUPLICATED, END, ENTERED, STEP, WAY,
-    WINDOW,
+    Decision, Fate, Record, CAME, CONDITION, CROSSED, CUTS, DEPARTED, DROPPED, DUPLICATED, END, ENTERED,
+    STEP, WAY, WINDOW,
 };
 
 /// 292 years after the machine was started: sums with any delay still fit into 64 bits.
@@ -112,6 +112,10 @@ impl<R: Read> Reader<R> {
             DEPARTED | DROPPED | DUPLICATED | CROSSED => Record::Decided(self.decision(at_ns, kind)?),
             CONDITION => Record::Condition { at_ns, json: self.json()? },
             STEP => Record::Step { at_ns, json: self.json()? },
+            CUTS => match self.octets.number()? {
+                by_hand @ (0 | 1) => Record::Cuts { at_ns, by_hand: by_hand == 1, json: self.json()? },
+                _ => return Err(self.octets.damaged("cuts that neither a timeline nor a hand made")),
+            },
             WINDOW => Record::Window { at_ns },
             WAY | CAME if self.header.domain.is_none() => {
                 return Err(self.octets.damaged("something of another machine, where there was one"));

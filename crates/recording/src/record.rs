@@ -37,6 +37,15 @@ pub enum Record {
         /// Its places, as JSON.
         json: String,
     },
+    /// Other cuts became active.
+    Cuts {
+        /// When they took effect.
+        at_ns: u64,
+        /// Whether by hand; otherwise by the timeline.
+        by_hand: bool,
+        /// All cuts of that kind, as JSON.
+        json: String,
+    },
     /// A measurement window started.
     Window {
         /// When.
@@ -175,6 +184,7 @@ pub(crate) const END: u8 = 8;
 pub(crate) const CROSSED: u8 = 9;
 pub(crate) const WAY: u8 = 10;
 pub(crate) const CAME: u8 = 11;
+pub(crate) const CUTS: u8 = 12;
 
 impl Record {
     /// When it happened.
@@ -184,6 +194,7 @@ impl Record {
             | Self::Decided(Decision { at_ns, .. })
             | Self::Condition { at_ns, .. }
             | Self::Step { at_ns, .. }
+            | Self::Cuts { at_ns, .. }
             | Self::Window { at_ns }
             | Self::Way { at_ns, .. }
             | Self::Came { at_ns, .. }
@@ -203,6 +214,7 @@ impl Record {
             },
             Self::Condition { .. } => CONDITION,
             Self::Step { .. } => STEP,
+            Self::Cuts { .. } => CUTS,
             Self::Window { .. } => WINDOW,
             Self::Way { .. } => WAY,
             Self::Came { .. } => CAME,
@@ -235,9 +247,10 @@ impl Record {
                     }
                 }
             }
-            Self::Condition { json, .. } | Self::Step { json, .. } => {
-                put(bytes, json.len() as u64);
-                bytes.extend_from_slice(json.as_bytes());
+            Self::Condition { json, .. } | Self::Step { json, .. } => put_text(bytes, json),
+            Self::Cuts { by_hand, json, .. } => {
+                put(bytes, u64::from(*by_hand));
+                put_text(bytes, json);
             }
             Self::Window { .. } => {}
             Self::Way { from, onward, elements, .. } => {
@@ -271,6 +284,11 @@ impl Record {
             Self::End { lost, .. } => put(bytes, *lost),
         }
     }
+}
+
+fn put_text(bytes: &mut Vec<u8>, text: &str) {
+    put(bytes, text.len() as u64);
+    bytes.extend_from_slice(text.as_bytes());
 }
 
 fn put_tag(bytes: &mut Vec<u8>, tag: u64) {

@@ -11,8 +11,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, Read, Write};
 
-use crosswind_engine::{Crossing, ElementId, Instant, Onward};
-use crosswind_fabric::{Condition, Crosses, Domains, Fabric, Frame, Network, Places, Planner, Timeline};
+use crosswind_engine::{Crossing, ElementId, Instant, LabelSet, Onward};
+use crosswind_fabric::{
+    Condition, Crosses, Domains, Fabric, Frame, Network, NodeCut, Places, Planner, Timeline,
+};
 use crosswind_recording::{Decision, Fate, Reader, Record, RecordingError};
 use serde::Serialize;
 
@@ -97,7 +99,9 @@ pub fn replay<R: Read, W: Write>(
         )));
     }
     let condition = what_if.unwrap_or(&header.fabric.condition).clone();
-    let fabric = Fabric { condition, ..header.fabric };
+    // Another condition may cut nodes off where the recorded one could not.
+    let faults = header.fabric.faults || condition.timeline.iter().any(|step| step.cuts.is_some());
+    let fabric = Fabric { condition, faults, ..header.fabric };
     let mut planner = Planner::new(&fabric).map_err(refused)?;
     let built = Instant::from_nanos(header.built_ns);
     let network = match header.domain {
@@ -122,6 +126,7 @@ pub fn replay<R: Read, W: Write>(
         is_part: header.domain.is_some(),
         reasons: header.reasons,
         timeline: Timeline::default(),
+        cuts: Vec::new(),
         ways: HashMap::new(),
         ends: HashMap::new(),
         gathering: Gathering::default(),
@@ -160,6 +165,8 @@ struct Run<W: Write> {
     /// Of the other condition. Recorded steps are records of their own; of a part it makes the elements that a condition
     /// finds, as the live one did.
     timeline: Timeline,
+    /// The cuts of the recorded timeline that are active.
+    cuts: Vec<NodeCut>,
     /// By domain and number there: the number here, and the link, of ways of packets from other machines.
     ways: HashMap<(usize, Onward), (Onward, ElementId)>,
     /// Sender and receiver by key.
@@ -188,14 +195,26 @@ impl<W: Write> Run<W> {
                 std::mem::take(&mut self.timeline).make_elements(&mut self.network);
                 let plan = self.planner.condition(&condition).map_err(refused)?;
                 self.network.apply(at, plan);
+                self.cuts.clear();
             }
             Record::Step { json, .. } if !self.what_if => {
                 let places: Places = read("timeline step", &json)?;
-                let plan = self.planner.step(&places).map_err(refused)?;
+                let cuts = self.network.fabric().faults.then_some(&*self.cuts);
+                let plan = self.planner.step(&places, cuts).map_err(refused)?;
                 self.network.apply(at, plan);
                 self.timeline.pass_over();
             }
-            Record::Condition { .. } | Record::Step { .. } => {}
+            // Those of the timeline take effect with its step, which follows.
+            Record::Cuts { json, by_hand, .. } if !self.what_if => {
+                let list: Vec<NodeCut> = read("cuts", &json)?;
+                let cuts = self.planner.cuts(&list).map_err(refused)?;
+                if by_hand {
+                    self.network.cut(at, cuts);
+                } else {
+                    self.cuts = list;
+                }
+            }
+            Record::Condition { .. } | Record::Step { .. } | Record::Cuts { .. } => {}
             Record::Window { at_ns } => {
                 self.advance(at_ns);
                 self.network.restart_processes(at);
@@ -286,13 +305,26 @@ impl<W: Write> Run<W> {
         self.settle()?;
         let way = self.ways.get(&(from, crossing.onward)).filter(|way| way.1 == crossing.link);
         let (onward, _) = *way.ok_or_else(foreign)?;
+        let mut crossing = crossing;
         if let Some((sender, receiver)) = nodes {
+            crossing.packet.labels = self.label(from, sender);
             let packet = &crossing.packet;
             self.ends.insert(Frame::key_of(packet.tag), (sender, receiver));
             self.gathering.offered(sender, receiver, packet.count.into(), packet.ip_bytes);
         }
         self.network.take_in(from, Crosses::Packet(Crossing { onward, ..crossing }));
         Ok(())
+    }
+
+    /// The labels of a packet of another machine, which the recording does not have: its sender.
+    fn label(&mut self, from: usize, sender: usize) -> LabelSet {
+        if !self.network.fabric().faults {
+            return LabelSet::NONE;
+        }
+        let sender = sender as u16;
+        let there = LabelSet::from_number(sender + 1);
+        self.network.take_in(from, Crosses::Labels(there, Box::new([sender])));
+        there
     }
 
     fn settle(&mut self) -> Result<(), ReplayError> {

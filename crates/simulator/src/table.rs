@@ -118,7 +118,9 @@ impl<W: Write> Player<'_, W> {
         // The packets of a pair are one flow.
         let flow = self.network.flow(&Facts { from: row.from, to: row.to, protocol: 0, ports: None });
         let (path, _) = self.network.path(row.from, row.to, flow);
-        self.network.engine().push(at, path, Packet::real(tag, row.ip_bytes, row.dscp));
+        let labels = self.network.labels_of_sender(row.from);
+        let packet = Packet::real(tag, row.ip_bytes, row.dscp).with_labels(labels);
+        self.network.engine().push(at, path, packet);
         self.write()
     }
 

@@ -11,10 +11,12 @@ mod damage;
 mod flow;
 mod headers;
 pub mod pcapng;
+mod reset;
 mod train;
 mod vnet;
 
 pub use flow::Flow;
 pub use headers::{Headers, Tcp, Transport};
+pub use reset::reset;
 pub use train::{Cut, Scratch, Train};
 pub use vnet::VnetHeader;

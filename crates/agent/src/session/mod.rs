@@ -195,6 +195,11 @@ impl Session {
                 let effective_ns = self.emulator("set")?.set(&condition, at_ns).map_err(Failure::invalid)?;
                 Ok(json!({ "effective_ns": effective_ns }))
             }
+            Action::Cut { cuts, at_ns } => {
+                check_instant("cut", at_ns)?;
+                let effective_ns = self.emulator("cut")?.cut(&cuts, at_ns).map_err(Failure::invalid)?;
+                Ok(json!({ "effective_ns": effective_ns }))
+            }
             Action::Measure { at_ns } => self.measure(at_ns),
             Action::Pause(struck) => self.strike("pause", libc::SIGSTOP, &struck),
             Action::Resume(struck) => self.strike("resume", libc::SIGCONT, &struck),

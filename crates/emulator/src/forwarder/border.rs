@@ -60,7 +60,8 @@ impl<P: Port> Forwarder<P> {
         }
     }
 
-    /// Records what the engine takes in next. Labels only select packets for monitors, so they are left out.
+    /// Records what the engine takes in next. Labels are left out: a replay knows a packet's sender, and the others
+    /// only select packets for monitors.
     #[inline]
     fn record_in(&mut self, from: usize, crosses: &Crosses, nodes: Option<(usize, usize)>) {
         let Some(recorder) = &mut self.recorder else { return };

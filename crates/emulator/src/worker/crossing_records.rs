@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
 use crosswind_fabric::{Condition, Division, Domains, Fabric};
-use crosswind_recording::{Header, Reader, Recorder, Written};
+use crosswind_recording::{Decision, Fate, Header, Reader, Recorder, Written};
 use crosswind_simulator::replay::{ReplayError, Replayed};
 use crosswind_simulator::{replay, PacketFile};
 use serde_json::json;
@@ -40,9 +40,9 @@ fn as_written(fabric: &Fabric, domains: &Domains) -> Fabric {
 }
 
 /// The recordings of both domains: frames cross both ways, ghosts too, a timeline steps, a condition is set before its last
-/// step, and some packets come too late.
-fn recorded(rate_bps: Option<u64>, has_own_cpu: bool) -> Vec<Vec<u8>> {
-    let condition = json!({
+/// step, and some packets come too late. With `faults` nodes are cut off, by the timeline and by hand.
+fn recorded(rate_bps: Option<u64>, has_own_cpu: bool, faults: bool) -> Vec<Vec<u8>> {
+    let mut condition = json!({
         "name": "c",
         "places": {
             "switch.ingress": [{"mark": {"dscp": 10, "on": ["h1"]}}],
@@ -57,7 +57,10 @@ fn recorded(rate_bps: Option<u64>, has_own_cpu: bool) -> Vec<Vec<u8>> {
             {"at_ns": 90_000_000, "places": {"switch.egress": [{"mark": {"dscp": 3}}]}}
         ]
     });
-    let fabric = fabric(&condition, rate_bps, 2);
+    if faults {
+        condition["timeline"][0]["cuts"] = json!([{"from": ["a"], "to": ["b"]}]);
+    }
+    let fabric = Fabric { faults, ..fabric(&condition, rate_bps, 2) };
     let files = [File::default(), File::default()];
     let start = |domain: usize, domains: &Domains| {
         let header = Header::new(&as_written(&fabric, domains), Some(domain), BUILT_NS);
@@ -78,6 +81,9 @@ fn recorded(rate_bps: Option<u64>, has_own_cpu: bool) -> Vec<Vec<u8>> {
                 &json!({"name": "other", "places": {"host.egress": [{"delay": {"time_ns": 7_000}}],
                 "switch.egress": [{"lose": {"law": {"bernoulli": {"share_ppb": 100_000_000}}}}]}}),
             );
+        }
+        if faults && (round == 3 || round == 9) {
+            cut(&mut threads, if round == 3 { r#"[{"from": ["d"], "to": ["a", "c"]}]"# } else { "[]" });
         }
         if round == 8 {
             // A thread that is ahead of the other by more than the delay of the cut gets what is due already.
@@ -107,6 +113,16 @@ fn set(threads: &mut Threads, condition: &serde_json::Value) {
     }
 }
 
+fn cut(threads: &mut Threads, cuts: &str) {
+    let cuts = threads.planner.cuts(&serde_json::from_str::<Vec<_>>(cuts).unwrap()).unwrap();
+    let at_ns = threads.reached_ns;
+    for (worker, commands) in &mut threads.workers {
+        let cuts = Arc::clone(&cuts);
+        assert!(commands.send(Command::Cut { at_ns, cuts, reply: channel().0 }));
+        assert_ne!(worker.round(false), Next::Stop);
+    }
+}
+
 fn replayed(recording: &[u8], what_if: Option<&Condition>) -> Result<Replayed, ReplayError> {
     replay(Reader::open(recording).unwrap(), what_if, None::<PacketFile<Vec<u8>>>)
 }
@@ -115,7 +131,7 @@ fn replayed(recording: &[u8], what_if: Option<&Condition>) -> Result<Replayed, R
 fn a_domain_alone_decides_again_what_it_recorded() {
     // Without a rate a train crosses as one packet.
     for (rate_bps, has_own_cpu) in [(GIGABIT, false), (GIGABIT, true), (None, true)] {
-        let recordings = recorded(rate_bps, has_own_cpu);
+        let recordings = recorded(rate_bps, has_own_cpu, false);
         for (domain, recording) in recordings.iter().enumerate() {
             let replayed = replayed(recording, None).unwrap();
             let comparison = replayed.comparison.unwrap();
@@ -129,8 +145,27 @@ fn a_domain_alone_decides_again_what_it_recorded() {
 }
 
 #[test]
+fn a_domain_alone_decides_again_whom_it_cut_off() {
+    for (rate_bps, has_own_cpu) in [(GIGABIT, true), (None, false)] {
+        for (domain, recording) in recorded(rate_bps, has_own_cpu, true).iter().enumerate() {
+            let comparison = replayed(recording, None).unwrap().comparison.unwrap();
+            assert!(comparison.identical, "{domain} {rate_bps:?}: {comparison:?}");
+            let mut reader = Reader::open(&recording[..]).unwrap();
+            let partitioned = reader.header().reasons.iter().position(|name| name == "partitioned");
+            let mut lost = 0;
+            while let Some(record) = reader.read().unwrap() {
+                if let Record::Decided(Decision { fate: Fate::Dropped { reason, .. }, count, .. }) = record {
+                    lost += if Some(reason) == partitioned { count } else { 0 };
+                }
+            }
+            assert!(lost > 2, "{domain}: {lost} packets were cut off");
+        }
+    }
+}
+
+#[test]
 fn a_part_cannot_be_tried_under_another_condition() {
-    let recordings = recorded(GIGABIT, true);
+    let recordings = recorded(GIGABIT, true, false);
     let refused = replayed(&recordings[0], Some(&Condition::default())).unwrap_err().to_string();
     assert!(refused.starts_with("it is the recording of one of several machines (domain 0)"), "{refused}");
     // Nor is a part without what came from the others one of them.

@@ -4,7 +4,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use crosswind_engine::DropReason;
-use crosswind_fabric::{star, Condition, Fabric, Planner};
+use crosswind_fabric::{star, Condition, Fabric, NodeCut, Planner};
 use crosswind_wire::{Train, VnetHeader};
 use serde_json::{json, Value};
 
@@ -47,7 +47,11 @@ fn worker(condition: &Value, has_own_cpu: bool) -> (Worker<MemoryPort, VirtualMa
 
 /// The same, with the planner.
 fn planned(condition: &Value, has_own_cpu: bool) -> (Worker<MemoryPort, VirtualMachine>, Commands, Planner) {
-    let mut planner = Planner::new(&fabric(condition)).unwrap();
+    begun(&fabric(condition), has_own_cpu)
+}
+
+fn begun(fabric: &Fabric, has_own_cpu: bool) -> (Worker<MemoryPort, VirtualMachine>, Commands, Planner) {
+    let mut planner = Planner::new(fabric).unwrap();
     let network = planner.network(crosswind_engine::Instant::from_nanos(BUILT_NS)).unwrap();
     let forwarder = Forwarder::new(network, vec![MemoryPort::default(), MemoryPort::default()]);
     let machine = VirtualMachine { clock: VirtualClock::new(BUILT_NS), has_own_cpu };
@@ -355,4 +359,89 @@ fn a_draw_of_zero_is_shown_as_what_it_means() {
     assert!(silence.contains(&Some(0)));
     let meant: Vec<_> = silence.iter().map(|rate| rate.filter(|&bps| bps > 0)).collect();
     assert_eq!(unlimited, meant, "the same draws");
+}
+
+/// Carries a command out to cut nodes off by hand; returns when it took effect.
+fn cut(
+    worker: &mut Worker<MemoryPort, VirtualMachine>,
+    commands: &Commands,
+    planner: &Planner,
+    cuts: &Value,
+) -> u64 {
+    let (reply, answer) = channel();
+    let list: Vec<NodeCut> = serde_json::from_value(cuts.clone()).unwrap();
+    let at_ns = worker.machine.monotonic_ns();
+    assert!(commands.send(Command::Cut { at_ns, cuts: planner.cuts(&list).unwrap(), reply }));
+    assert_ne!(worker.round(false), Next::Stop);
+    answer.try_recv().unwrap().at_ns
+}
+
+/// A worker of a fabric with faults.
+fn faulty(condition: &Value) -> (Worker<MemoryPort, VirtualMachine>, Commands, Planner) {
+    begun(&Fabric { faults: true, ..fabric(condition) }, true)
+}
+
+#[test]
+fn cuts_are_changes_with_their_instants_and_those_that_are_active_belong_to_a_window() {
+    let a_to_b = json!([{"from": ["a"], "to": ["b"]}]);
+    let condition = json!({"name": "c", "timeline": [{"at_ns": 2_000_000, "places": {}, "cuts": a_to_b}]});
+    let (mut worker, commands, mut planner) = faulty(&condition);
+    let by_hand = json!([{"from": ["b"], "to": ["a"], "answer": "reset"}]);
+    let cut_ns = cut(&mut worker, &commands, &planner, &by_hand);
+    let started_ns = measure(&mut worker, &commands, &mut planner);
+    run_until(&mut worker, started_ns + 1_900_000);
+    // It reaches the gate within 100 us, and the next one does so after the cut.
+    send(&mut worker);
+    run_until(&mut worker, started_ns + 2_100_000);
+    send(&mut worker);
+    run_until(&mut worker, started_ns + 3_000_000);
+    let measured = read(&mut worker, &commands);
+    let changes: Vec<_> = measured
+        .changes
+        .iter()
+        .map(|it| (it.by, it.asked_ns, it.at_ns, serde_json::to_value(&it.cuts).unwrap()))
+        .collect();
+    let step_ns = started_ns + 2_000_000;
+    assert_eq!(
+        changes,
+        [
+            ("up", BUILT_NS, BUILT_NS, Value::Null),
+            ("cut", changes[1].1, cut_ns, by_hand),
+            ("timeline", step_ns, step_ns, a_to_b.clone())
+        ]
+    );
+    let gate = measured.elements.iter().find(|element| element.element == "b/cut").unwrap();
+    assert_eq!((gate.place, &*gate.of), ("host.ingress", "b"));
+    let dropped: Vec<_> = measured.drops.rows.iter().map(|row| (&*row.element, &*row.reason)).collect();
+    assert_eq!(dropped, [("b/cut", "partitioned")]);
+    assert!(measured.drops.rows[0].at_ns >= step_ns);
+    assert_eq!(measured.ledger.packets, 1);
+    // The next window begins healed, and the cut by hand stays.
+    let again_ns = measure(&mut worker, &commands, &mut planner);
+    let changes = read(&mut worker, &commands).changes;
+    let left: Vec<_> = changes.iter().map(|it| (it.by, it.cuts_off())).collect();
+    assert_eq!(left, [("cut", true), ("timeline", false)]);
+    assert!(changes[1].at_ns >= again_ns);
+}
+
+#[test]
+fn a_cut_that_answers_resets_tcp_at_once_and_still_drops_what_it_answers() {
+    let (mut worker, commands, planner) = faulty(&json!({"name": "none"}));
+    for (answer, resets) in [("silence", 0), ("reset", 1)] {
+        let cuts = json!([{"from": ["a"], "to": ["b"], "answer": answer}]);
+        cut(&mut worker, &commands, &planner, &cuts);
+        send(&mut worker);
+        let now = worker.machine.monotonic_ns();
+        run_until(&mut worker, now + 1_000_000);
+        assert_eq!(worker.forwarder.ports[0].sent.len(), resets, "{answer}");
+        assert!(worker.forwarder.ports[1].sent.is_empty());
+    }
+    let (vnet, answer) = &worker.forwarder.ports[0].sent[0];
+    let train = Train::read(*vnet, answer).unwrap();
+    assert_eq!(train.headers.destination, [2, 0x77, 0, 0, 0, 1]);
+    let transport = train.headers.transport.unwrap();
+    assert_eq!((transport.source_port, transport.destination_port), (0x9c40, 0x1538));
+    // RST alone, at the number that the segment acknowledges, which has PSH and ACK.
+    assert_eq!(transport.tcp.map(|tcp| (tcp.flags, tcp.sequence)), Some((0x04, 0)));
+    assert_eq!(read(&mut worker, &commands).drops.rows.len(), 2);
 }

@@ -22,7 +22,7 @@ use crate::random::Stream;
 use crate::shaper::CreditLevel;
 use crate::slab::SlotId;
 use crate::units::{Duration, Instant};
-use crate::{delay, impairment, link, loss, marker, meter, monitor, shaper};
+use crate::{delay, gate, impairment, link, loss, marker, meter, monitor, shaper};
 
 elements! {
     // Named by conditions and carried out by the engine unchanged.
@@ -44,6 +44,7 @@ elements! {
     placed {
         Link: link::LinkSpec => link::Link,
         Monitor: monitor::MonitorSpec => Box<Monitor>,
+        Gate: gate::GateSpec => gate::Gate,
     }
     // Also named by conditions, for a caller that knows the surroundings.
     parameters {

@@ -29,7 +29,7 @@ impl Planned {
     }
 
     fn step(&mut self, at: Instant, places: &Places) {
-        let plan = self.planner.step(places).unwrap();
+        let plan = self.planner.step(places, None).unwrap();
         self.network.apply(at, plan);
     }
 }
@@ -72,6 +72,7 @@ pub(crate) fn fabric(n: usize) -> Fabric {
         merge_window_ns: 20_000,
         wait: Wait::default(),
         domains: Division::default(),
+        faults: false,
         condition: Condition::default(),
     }
 }

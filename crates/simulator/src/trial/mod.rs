@@ -12,7 +12,7 @@ mod outcome;
 mod plan;
 
 use crosswind_engine::{Duration, Instant};
-use crosswind_fabric::{Network, Planner, Timeline};
+use crosswind_fabric::{Answer, Network, Planner, Timeline};
 use crosswind_tcp::{Endpoint, Segment};
 use rand_pcg::rand_core::Rng;
 use rand_pcg::Pcg64;
@@ -91,6 +91,12 @@ impl<'a> World<'a> {
         let settings = plan.settings(phase)?;
         let mut planner = Planner::new(&plan.fabric).map_err(|error| error.to_string())?;
         let network = planner.network(Instant::ZERO).map_err(|error| error.to_string())?;
+        let mut cuts = plan.fabric.condition.timeline.iter().flat_map(|step| step.cuts.iter().flatten());
+        if cuts.any(|cut| cut.answer == Answer::Reset) {
+            return Err("timeline: answer reset is not simulated, because no simulated connection is ever reset; use silence, \
+                        or run the experiment"
+                .to_owned());
+        }
         let timeline = planner.timeline().map_err(|error| error.to_string())?;
         let mut ends = Vec::new();
         let mut connect = |from: &str, to: &str, asking: Role, answering: Role| -> Result<(), String> {

@@ -120,3 +120,38 @@ fn a_condition_that_binds_hosts_of_two_domains_is_refused() {
     let refused = planner.condition(&bulk).unwrap_err().to_string();
     assert!(refused.contains("interference between h1 and h2 uses TCP"), "{refused}");
 }
+
+// A packet from h0 takes 3 links of 1 us and 2 us each to h3: sent at 0, it is at the gate at 9 us.
+#[test]
+fn a_gate_in_another_domain_drops_what_was_under_way_when_it_shut() {
+    let cuts = json!({"name": "cut", "timeline": [
+        {"at_ns": 9_000, "cuts": [{"from": ["n0"], "to": ["n3"]}]}, {"at_ns": 109_000, "cuts": []}]});
+    for (cut_us, expected) in [(9, vec![0, 1, 2]), (10, vec![1, 2])] {
+        let mut scenario = two_switches(Some(FULL_PACKET_A_MICROSECOND), 2 * MICROSECOND, cuts.clone());
+        scenario.fabric.faults = true;
+        scenario.fabric.condition.timeline[0].at_ns = cut_us * MICROSECOND;
+        // The last one is at the gate when it opens, and those to h2 and from h3 have another gate.
+        scenario.arrivals = vec![
+            arrival(0, 0, 3, 1),
+            arrival(20, 0, 3, 2),
+            arrival(40, 0, 2, 1),
+            arrival(40, 3, 0, 1),
+            arrival(99, 0, 3, 1),
+            arrival(100, 0, 3, 1),
+        ];
+        let (seen, _) = in_two(&scenario);
+        assert_eq!(seen, alone(&scenario));
+        let lost: Vec<_> = seen.fates.iter().filter(|fate| fate.3.starts_with("partitioned")).collect();
+        let keys: Vec<u32> = lost.iter().map(|fate| fate.1 .0).collect();
+        // Of the second arrival two packets, and the one that comes 1 us before the gate opens.
+        let keys_expected: Vec<u32> = expected
+            .iter()
+            .flat_map(|&key| match key {
+                0 => vec![0],
+                1 => vec![1, 1],
+                _ => vec![4],
+            })
+            .collect();
+        assert_eq!(keys, keys_expected, "{cut_us} us");
+    }
+}

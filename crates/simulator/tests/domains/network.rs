@@ -5,8 +5,8 @@
 
 use crosswind_engine::{Sampler, Treatment};
 use crosswind_fabric::{
-    samples, Condition, Division, ElementEntry, Fabric, Interference, Link, Node, Place, Places, Routing,
-    Step,
+    samples, Answer, Condition, Division, ElementEntry, Fabric, Interference, Link, Node, NodeCut, Place,
+    Places, Routing, Step,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -103,8 +103,8 @@ fn graph() -> impl Strategy<Value = Fabric> {
     let shape = prop_oneof![star, zones, leaves];
     // Over links without a rate, trains are carried as one.
     let unlimited = prop::bool::weighted(0.2);
-    (shape, links, routes, any::<u64>(), 0usize..4, unlimited).prop_map(
-        |((hosts, switches, joined), links, routes, seed, more, unlimited)| {
+    (shape, links, routes, any::<u64>(), 0usize..4, unlimited, any::<bool>()).prop_map(
+        |((hosts, switches, joined), links, routes, seed, more, unlimited, faults)| {
             let both = |a: String, b: String| [(a.clone(), b.clone()), (b, a)];
             let ends =
                 hosts.iter().enumerate().flat_map(|(host, at)| both(format!("h{host}"), format!("s{at}")));
@@ -124,6 +124,7 @@ fn graph() -> impl Strategy<Value = Fabric> {
             let on = |number: usize| Node { name: name("n", number), host: name("h", number % hosts.len()) };
             Fabric {
                 seed,
+                faults,
                 links: links.collect(),
                 switches: (0..switches).map(|number| name("s", number)).collect(),
                 routes,
@@ -166,7 +167,8 @@ fn written(graph: &Fabric, of: &[u64]) -> Division {
 fn condition(graph: Fabric) -> impl Strategy<Value = Condition> {
     let places = || prop::collection::vec(entry(), 0..5);
     let interference = prop::collection::vec((any::<prop::sample::Index>(), interference()), 0..3);
-    let timeline = prop::collection::vec((grid(300), places()), 0..3);
+    let cuts = prop::option::weighted(0.5, prop::collection::vec(cut(graph.nodes.len()), 0..3));
+    let timeline = prop::collection::vec((grid(300), places(), cuts), 0..3);
     (places(), interference, timeline).prop_map(move |(places, interference, timeline)| {
         let hosts = &graph.hosts;
         let mut condition =
@@ -178,7 +180,16 @@ fn condition(graph: Fabric) -> impl Strategy<Value = Condition> {
         }
         condition.timeline = timeline
             .into_iter()
-            .map(|(at_ns, places)| Step { at_ns, places: fitting(&graph, places) })
+            .map(|(at_ns, places, cuts)| {
+                let named = |node: usize| graph.nodes[node].name.clone();
+                let cut = |(from, to): (usize, usize)| NodeCut {
+                    from: vec![named(from)],
+                    to: vec![named(to)],
+                    answer: Answer::Silence,
+                };
+                let cuts = cuts.filter(|_| graph.faults).map(|cuts| cuts.into_iter().map(cut).collect());
+                Step { at_ns, places: fitting(&graph, places), cuts }
+            })
             .collect();
         let tried = Fabric { condition: condition.clone(), ..graph.clone() };
         if tried.check().is_err() {
@@ -189,6 +200,11 @@ fn condition(graph: Fabric) -> impl Strategy<Value = Condition> {
         assert_eq!(tried.check(), Ok(()));
         condition
     })
+}
+
+/// Two different nodes.
+fn cut(nodes: usize) -> impl Strategy<Value = (usize, usize)> {
+    (0..nodes, 1..nodes).prop_map(move |(from, other)| (from, (from + other) % nodes))
 }
 
 /// An element, and whether it is restricted to one name.
