@@ -127,7 +127,9 @@ class Fabric:
         # The emulator is divided once, so that every condition which may be set later is carried out.
         settable = resolved.under(*self._own.values(), active)
         auto = auto_domains_here(settable, is_written=bool(record or capture))
-        self._spec = fabric_of(resolved.under(active), active.name, auto_domains=auto)
+        spec = fabric_of(resolved.under(active), active.name, auto_domains=auto)
+        # Nodes may be cut off by hand at any time.
+        self._spec = spec.with_changes(faults=True)
         self._limits = limits_of(resolved)
         self.conditions = tuple(self._own)
         self.graph = Network.of(resolved.topology)

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Generator, Iterator
 from typing import Any
 
-from crosswind.stream import Change, Event, OperationsStep, Step, Subscription
+from crosswind.stream import Change, Event, OperationsStep, Step, Subscription, active_after
 
 # A minute of steps of one domain; of a large network as much as fits.
 _STEPS_MAX = 600
@@ -49,7 +49,7 @@ class Recent:
 
     @property
     def active(self) -> list[Change]:
-        """The active condition, and the steps of its timeline that have come."""
+        """The active condition, the steps of its timeline that have come, and cuts by hand."""
         with self._changed:
             return list(self._active)
 
@@ -70,7 +70,7 @@ class Recent:
         with self._changed:
             if isinstance(event, Step):
                 for change in event.changes if event.domain == 0 else ():
-                    self._active = [*(self._active if change.by == "timeline" else []), change]
+                    self._active = active_after(self._active, change)
             self._lines_of(event).add(self._next, line)
             self._next += 1
             self._changed.notify_all()

@@ -1,5 +1,6 @@
 """What happens while it happens: typed events, and a stream that hands them to any number of readers."""
 
+from crosswind.stream.active import active_after, active_cuts
 from crosswind.stream.events import (
     Change,
     ConditionSoFar,
@@ -51,4 +52,6 @@ __all__ = [
     "TrialEnded",
     "TrialMoved",
     "TrialReached",
+    "active_after",
+    "active_cuts",
 ]

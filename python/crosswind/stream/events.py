@@ -6,6 +6,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from crosswind.spec.resolved import ResolvedCut
+from crosswind.spec.resolved.part import left_out_if_empty
+
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, validate_by_name=True, validate_by_alias=True)
@@ -44,20 +47,23 @@ class Credit(_Part):
 
 
 class Change(_Part):
-    """A condition, or a step of its timeline, became active.
+    """A condition, a step of its timeline, or a cut by hand became active.
 
     Attributes:
         at_ns: the instant at which it took effect.
         asked_ns: the instant for which it was requested.
-        by: `up`, `set` or `timeline`.
+        by: `up`, `set`, `timeline` or `cut`.
         places: elements by place, as the agent takes them; of a timeline only the places that it replaced.
+        cuts: all cuts from then on, of the condition or, of a `cut`, those by hand; None where they did not
+            change.
     """
 
     at_ns: int
     asked_ns: int
-    by: Literal["up", "set", "timeline"]
+    by: Literal["up", "set", "timeline", "cut"]
     condition: str
     places: dict[str, Any]
+    cuts: list[ResolvedCut] | None = left_out_if_empty(None)
 
 
 class Stall(_Part):

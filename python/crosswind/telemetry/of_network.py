@@ -9,7 +9,7 @@ from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily
 
 from crosswind.spec.network import Network
-from crosswind.stream import Change, Step
+from crosswind.stream import Change, Step, active_after
 from crosswind.telemetry.site import site_of
 
 _SITE = ("element", "place", "link")
@@ -58,7 +58,7 @@ class OfNetwork:
             domain.credit_bits.clear()
         # Every domain has all changes.
         for change in step.changes if step.domain == 0 else ():
-            self._active = [*(self._active if change.by == "timeline" else []), change]
+            self._active = active_after(self._active, change)
             self._changes[change.by] = self._changes.get(change.by, 0) + 1
         for row in step.rows:
             site = self._site(row.element)

@@ -16,7 +16,8 @@ def site_of(element: str, network: Network) -> tuple[str, str]:
     The link is empty for an element that stands on several, such as a delay of both directions.
     """
     of, _, rest = element.partition("/")
-    place = rest.partition("/")[0]
+    # The gate of a node is the last element of what it receives.
+    place = "host.ingress" if rest == "cut" else rest.partition("/")[0]
     if of in network.link:
         return place, of
     host = network.nodes.get(of, of)

@@ -19,7 +19,7 @@ from crosswind.results.measurement import SAME_CLOCK, ClockLine
 from crosswind.results.measurement.clock import line_through
 from crosswind.results.measurement.together import OfMachine, together
 from crosswind.spec import FabricCondition, FabricSpec
-from crosswind.spec.resolved import RequestedLimits
+from crosswind.spec.resolved import RequestedLimits, ResolvedCut
 from crosswind.stream import Step
 from crosswind.testbed.at_once import at_once
 from crosswind.testbed.cluster_files import ClusterFiles
@@ -171,6 +171,15 @@ class ClusterFabric(Fabric):
             return lines[machine].here(there_ns)
 
         return max(at_once(set_there, range(len(self._parts))))
+
+    def cut(self, cuts: Sequence[ResolvedCut]) -> int:
+        lines, at_ns = self._coming()
+
+        def cut_there(machine: int) -> int:
+            there_ns = self._parts[machine].cut(cuts, lines[machine].there(at_ns))
+            return lines[machine].here(there_ns)
+
+        return max(at_once(cut_there, range(len(self._parts))))
 
     def measure(self) -> int:
         self._clocks.begin()

@@ -10,7 +10,7 @@ from pathlib import Path
 from crosswind.results import Measurement
 from crosswind.results.measurement import ClockLine
 from crosswind.spec import FabricCondition
-from crosswind.spec.resolved import REAL_TIME, PerceivedTime
+from crosswind.spec.resolved import REAL_TIME, PerceivedTime, ResolvedCut
 from crosswind.stream import Step
 from crosswind.testbed.agent import Agent, Ended
 from crosswind.testbed.errors import TestbedError
@@ -291,6 +291,13 @@ class Fabric(ABC):
     @abstractmethod
     def set(self, condition: FabricCondition) -> int:
         """Change the condition; return the instant from which it holds, in ns of CLOCK_MONOTONIC."""
+
+    @abstractmethod
+    def cut(self, cuts: Sequence[ResolvedCut]) -> int:
+        """Cut nodes off by hand, and end all earlier cuts by hand; return the instant from which it holds.
+
+        Cuts of the condition's timeline are others, and stay. Refused where the fabric has no faults.
+        """
 
     @abstractmethod
     def measure(self) -> int:

@@ -10,7 +10,7 @@ from typing import Self
 from crosswind.results import Measurement
 from crosswind.results.measurement import SAME_CLOCK, ClockLine
 from crosswind.spec import FabricCondition, FabricSpec
-from crosswind.spec.resolved import REAL_TIME, RequestedLimits
+from crosswind.spec.resolved import REAL_TIME, RequestedLimits, ResolvedCut
 from crosswind.stream import Step
 from crosswind.testbed.agent import Agent
 from crosswind.testbed.errors import AgentDied, TestbedError
@@ -179,6 +179,11 @@ class RunningFabric(Fabric):
         """As of every fabric; with `at_ns`, at this instant of the agent's clock."""
         request = {"condition": condition.as_json(), **_at(at_ns)}
         return self._agent.request("set", Changed, request).effective_ns
+
+    def cut(self, cuts: Sequence[ResolvedCut], at_ns: int | None = None) -> int:
+        """As of every fabric; with `at_ns`, at this instant of the agent's clock."""
+        request = {"cuts": [cut.as_json() for cut in cuts], **_at(at_ns)}
+        return self._agent.request("cut", Changed, request).effective_ns
 
     def measure(self, at_ns: int | None = None) -> int:
         """As of every fabric; with `at_ns`, at this instant of the agent's clock."""

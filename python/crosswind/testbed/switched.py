@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -24,7 +24,7 @@ from crosswind.results.measurement import (
     Window,
 )
 from crosswind.spec import FabricCondition, FabricSpec
-from crosswind.spec.resolved import RequestedLimits
+from crosswind.spec.resolved import RequestedLimits, ResolvedCut
 from crosswind.stream import Step
 from crosswind.testbed.agent import Agent, Ended
 from crosswind.testbed.errors import TestbedError
@@ -104,6 +104,11 @@ class SwitchedFabric(RunningFabric):
         }
         self._changes.append(Change.model_validate(change))
         return at_ns
+
+    def cut(self, cuts: Sequence[ResolvedCut], at_ns: int | None = None) -> int:
+        raise TestbedError(
+            f"backend {self.backend}: cut: only the emulator cuts nodes off; write backend: crosswind"
+        )
 
     def measure(self, at_ns: int | None = None) -> int:
         self._changes = self._changes[-1:]

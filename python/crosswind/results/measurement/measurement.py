@@ -15,6 +15,7 @@ from crosswind.results.measurement.rates import DrivenLink, InterferenceSource
 from crosswind.results.measurement.tables import DropRow, HeldRow, RecordedRows, RetransmissionRow, Series
 from crosswind.results.measurement.written import CaptureState, RecordingState
 from crosswind.results.part import StoredPart
+from crosswind.spec.resolved.faults import ResolvedCut
 from crosswind.spec.resolved.part import left_out_if_empty
 from crosswind.spec.resolved.perceived_time import PerceivedTime
 
@@ -23,14 +24,16 @@ DRAG_NS = 1_000_000_000
 
 
 class Change(StoredPart):
-    """A condition, or a step of its timeline, that was applied.
+    """A condition, a step of its timeline, or a cut by hand that was applied.
 
     Attributes:
         at_ns: when it took effect.
         asked_ns: when it was due.
-        by: `up`, `set` or `timeline`.
+        by: `up`, `set`, `timeline` or `cut`.
         condition: its name.
         places: the elements that were replaced, by place; a long list is given as its length.
+        cuts: all cuts from then on, of the condition or, of a `cut`, those by hand; None where they did not
+            change.
     """
 
     at_ns: int
@@ -38,6 +41,7 @@ class Change(StoredPart):
     by: str
     condition: str
     places: dict[str, JsonValue]
+    cuts: list[ResolvedCut] | None = left_out_if_empty(None)
 
 
 class LoadConnection(StoredPart):
