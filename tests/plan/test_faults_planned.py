@@ -35,12 +35,12 @@ def test_faults_are_shown_once_for_conditions_that_share_them() -> None:
     begin = lines.index("faults, by time from the start of the measurement")
     assert lines[begin + 1 : begin + 5] == [
         "  cut-1ms, cut-2ms",
-        "       5 s  isolate db0, pause db1",
-        "    10.5 s  heal, resume db1",
+        "       5\xa0s  isolate db0, pause db1",
+        "    10.5\xa0s  heal, resume db1",
         "  drawn",
     ]
     # Of 14 kills and as many restarts, twelve lines are shown.
-    assert lines[begin + 17].strip() == "and 16 more until 29 s"
+    assert lines[begin + 17].strip() == "and 16 more until 29\xa0s"
     assert "whole" not in lines[begin : begin + 18]
 
 

@@ -15,6 +15,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from crosswind.analysis.causes import SlowOperations, slow_operations
+from crosswind.analysis.faults import FaultAnswer, Outage, outages, over_trials
 from crosswind.analysis.generator import Generator, generator
 from crosswind.analysis.measure import OVER_100_MS, QUANTILES, Measure, measures_of, primary_of
 from crosswind.analysis.plain import as_plain
@@ -72,6 +73,7 @@ class TrialSummary:
     credits: Credits  # the levels of credit buckets at its start and its end
     stragglers: list[Straggler]
     machines: list[TrialMachine]  # that carried the network together; none where one did
+    faults: list[Outage]  # in the order in which they were due
     logs: Path | None
 
     @property
@@ -102,6 +104,7 @@ class ConditionSummary:
     interference_bps: float | None  # median over trials
     drops: Counter[tuple[str, str]]  # added up over counted trials
     retransmissions: int
+    faults: list[FaultAnswer]  # over its counted trials
 
     @property
     def counted(self) -> list[TrialSummary]:
@@ -277,6 +280,7 @@ def _trial(results: Results, row: StoredTrial, measures: Sequence[Measure]) -> T
         credits=credits,
         stragglers=stragglers_of(results, row),
         machines=machines_of(measurement),
+        faults=outages(results, row.trial),
         logs=results.logs(row.trial),
     )
 
@@ -397,6 +401,7 @@ def _condition(
         interference_bps=quantile_interval(interference, 0.5).estimate,
         drops=drops,
         retransmissions=sum(t.retransmissions or 0 for t in counted),
+        faults=over_trials(t.faults for t in counted),
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from crosswind.analysis.faults import CUTS
 from crosswind.analysis.queueing import STEP_NS
 from crosswind.analysis.summary import Summary, TrialSummary
 from crosswind.report.network_figures import place_of
@@ -54,6 +55,7 @@ class TrialCourse:
     drops: dict[str, list[tuple[int, int]]]  # place and reason -> (step, packets)
     stalls: list[tuple[float, float]]  # of the emulator: when, and for how long
     changes: list[tuple[float, str]]  # when the condition changed, and where
+    faults: list[tuple[float, float, str, str]]  # from when to when, `cut` or `hit`, and words
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,20 @@ def _course(
         _links(results, measurement, step_ns, steps, rates, name),
         {label: sorted(counts.items()) for label, counts in sorted(drops.items())},
         [(second(stall.at_ns), round(stall.length_ns / 1e9, 4)) for stall in measurement.host.stalls or []],
-        [(second(change.at_ns), _words(change)) for change in measurement.changes_within],
+        [
+            (second(change.at_ns), _words(change))
+            for change in measurement.changes_within
+            if change.places or change.by != "timeline"
+        ],
+        [
+            (
+                round(fault.begin_ns / 1e9, 3),
+                round((length if fault.end_ns is None else fault.end_ns) / 1e9, 3),
+                "cut" if fault.kind in CUTS else "hit",
+                fault.words,
+            )
+            for fault in trial.faults
+        ],
     )
 
 

@@ -19,6 +19,7 @@ from crosswind.analysis.summary import Estimate, Ratio, Summary, summarise
 from crosswind.report import strip
 from crosswind.report.curves import THRESHOLDS_NS, read_curves
 from crosswind.report.describe import describe
+from crosswind.report.fault_figures import fault_figures
 from crosswind.report.machines_section import machine_lines
 from crosswind.report.measure_figures import measure_figures
 from crosswind.report.monitor_figures import monitor_figures
@@ -90,6 +91,7 @@ def render(results: Results, *, goes_on: bool = False) -> str:
             *measure_figures(summary),
             *repetition_figures(summary, repeated),
             *network_figures(summary, results),
+            *fault_figures(summary, results),
             *monitor_figures(summary, results, found),
         ]
     )
@@ -129,6 +131,7 @@ def render(results: Results, *, goes_on: bool = False) -> str:
         over_time_trials=set() if courses is None else {course.trial for course in courses.trials},
         files={trial.row.trial: results.files(trial.row.trial) for trial in summary.trials},
         measured=measured,
+        exact_seconds=units.exact_seconds,
         warnings=WARNINGS,
         repetitions={name: one.confirm for name, one in repeated.items()},
         needed=needed,

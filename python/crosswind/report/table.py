@@ -16,6 +16,7 @@ from crosswind.analysis.machines import start_skew
 from crosswind.analysis.measure import Measure
 from crosswind.analysis.moved import faithful_for
 from crosswind.analysis.summary import ConditionSummary, Estimate, Summary, summarise
+from crosswind.report.fault_lines import fault_lines
 from crosswind.report.machines_section import within
 from crosswind.spec.resolved import slower_text
 from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedComparison, RefusedInterval
@@ -98,6 +99,8 @@ def print_summary(summary: Summary, console: "Console") -> None:
     if (skew := start_skew([trial.machines for trial in summary.trials])) is not None:
         began = f"measurements began within {within(skew.skew_ns, skew.bound_ns)} of each other"
         _say(f"[dim]{skew.machines} machines: {began}.[/dim]", console)
+    for line in fault_lines(summary):
+        _say(escape(line), console)
     found = cautions(summary)
     for caution in found[:WARNINGS]:
         mark = "[bold yellow]![/bold yellow]" if caution.level == "serious" else "[dim]-[/dim]"

@@ -63,6 +63,11 @@ def duration(value: float | None) -> str:
     return _alone(value, DURATIONS)
 
 
+def exact_seconds(value_ns: int) -> str:
+    """Return an instant in seconds, not rounded: one that was drawn has milliseconds."""
+    return f"{value_ns / 1e9:.9f}".rstrip("0").rstrip(".") + "\N{NO-BREAK SPACE}s"
+
+
 def quantity(value: float | None, unit: str) -> str:
     """Return a metric's value with a fitting unit."""
     return _alone(value, units_of(unit))

@@ -107,6 +107,10 @@
     for (const [begin, length] of trial.stalls) {
       layout.shapes.push({ name: "stall", type: "rect", xref: "x", yref: "paper", x0: begin, x1: begin + length, y0: 0, y1: 1, layer: "below" });
     }
+    trial.faults.forEach(([begin, end, name, words], place) => {
+      layout.shapes.push({ name, type: "rect", xref: "x", yref: "paper", x0: begin, x1: end, y0: 0, y1: 1, layer: "below" });
+      if (trial.faults.length <= 6) layout.annotations.push({ text: words, xref: "x", yref: "paper", x: begin, y: 1, yshift: 12 * (place % 2), xanchor: "left", yanchor: "bottom", showarrow: false });
+    });
     trial.changes.forEach(([begin, where], place) => {
       layout.shapes.push({ type: "line", xref: "x", yref: "paper", x0: begin, x1: begin, y0: 0, y1: 1, line: { dash: "dash", width: 1.2 } });
       layout.annotations.push({ text: where, xref: "x", yref: "paper", x: begin, y: 1, yshift: 12 * (place % 2), xanchor: "left", yanchor: "bottom", showarrow: false });
@@ -116,9 +120,10 @@
   const events = (trial) => {
     const of = (many, one) => `${many} ${one}${many === 1 ? "" : "s"}`;
     const changes = trial.changes.map(([begin, where]) => `${begin} s (${where})`).join(", ");
+    const broken = trial.faults.length ? ` Bands: ${trial.faults.map(([begin, , , words]) => `${words} at ${begin} s`).join(", ")}.` : "";
     const longest = Math.max(0, ...trial.stalls.map(([, length]) => length));
     const stalled = trial.stalls.length ? `Shaded: ${of(trial.stalls.length, "stall")} of the emulator, the longest ${four(1000 * longest)} ms.` : "No stall of the emulator.";
-    return `${changes ? `Dashed: the condition changed at ${changes}.` : "The condition did not change."} ${stalled}`;
+    return `${changes ? `Dashed: the condition changed at ${changes}.` : "The condition did not change."}${broken} ${stalled}`;
   };
   const picker = at("over-time-trial");
   const label = (trial) => `${trial.trial} (${trial.verdict})`;

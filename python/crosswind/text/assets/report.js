@@ -23,7 +23,7 @@
     const copy = { ...plain };
     if (plain.type === "box") return { ...copy, line: { color: own, width: 1.6 }, fillcolor: `${own}33` };
     if (plain.type === "bar") return { ...copy, marker: { color: own } };
-    if (plain.mode === "lines") copy.line = { ...plain.line, color: own };
+    if (plain.mode === "lines") Object.assign(copy, { line: { ...plain.line, color: own }, ...(plain.fill ? { fillcolor: `${own}38` } : {}) });
     else if (plain.mode === "lines+markers") Object.assign(copy, { line: { ...plain.line, color: own }, marker: { ...plain.marker, color: own } });
     else copy.marker = { ...plain.marker, color: own, line: { ...(plain.marker.line || {}), color: own } };
     return copy;
@@ -35,6 +35,8 @@
   const shape = (plain) => {
     if (plain.name === "range") return { ...plain, fillcolor: `${colour("--first")}2b`, line: { width: 1, color: colour("--first") } };
     if (plain.name === "stall") return { ...plain, fillcolor: `${colour("--bad")}40`, line: { width: 1, color: `${colour("--bad")}80` } };
+    if (plain.name === "cut") return { ...plain, fillcolor: `${colour("--bad")}24`, line: { width: 1, color: `${colour("--bad")}70` } };
+    if (plain.name === "hit") return { ...plain, fillcolor: `${colour("--wary")}2b`, line: { width: 1, color: `${colour("--wary")}80` } };
     return { ...plain, line: { ...plain.line, color: colour("--soft") } };
   };
   const axes = (plain) => ({ xaxis: axis(plain.xaxis), yaxis: axis(plain.yaxis), ...Object.fromEntries(Object.keys(plain).filter((name) => /^[xy]axis\d/.test(name)).map((name) => [name, axis(plain[name])])) });
