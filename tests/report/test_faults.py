@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from faulty import BEGIN, MS, S, write_faulty
 
+from crosswind.analysis.causes import node_cause
 from crosswind.analysis.faults import Outage, bands, course_of, over_trials, recoveries
 from crosswind.analysis.summary import summarise
 from crosswind.report.fault_figures import fault_figures
@@ -123,6 +124,38 @@ def test_each_fault_of_a_condition_is_answered_over_its_trials(faulty: Results) 
     assert fault.recovered_ns == pytest.approx(900 * MS, abs=200 * MS)
     assert [each.like.words for each in killed.faults] == ["kill db0", "pause db0"]
     assert [each.cut_packets for each in killed.faults] == [0, 0]
+
+
+def test_slow_and_failed_operations_are_put_down_to_the_fault_that_they_met(faulty: Results) -> None:
+    whole, isolated, killed = summarise(faulty).conditions
+    assert (whole.failed.slow, isolated.failed.slow) == (0, 0)
+    # Of four connections in two trials, one has the address that drops have.
+    assert set(isolated.slow.by_cause) == {
+        "its packets were cut (isolate db0)",
+        "none of its packets was cut, but others were (isolate db0)",
+    }
+    assert set(killed.failed.by_cause) == {"db0 was down"}
+    assert killed.failed.slow == 3 * 4 * 60  # Every 50 ms for 3 s.
+    assert set(killed.slow.by_cause) == {"db0 was paused"}
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "share", "cause"),
+    [
+        (3.5, 4.6, 0.5, "a was down"),
+        (3.0, 4.2, 0.5, None),
+        (3.0, 4.2, 0.0, "a was down"),
+        (3.0, 3.9, 0.0, None),
+        (8.5, 9.5, 0.5, "a was paused"),
+    ],
+)
+def test_a_node_that_was_down_for_half_of_an_operation_is_its_cause(
+    begin: float, end: float, share: float, cause: str | None
+) -> None:
+    found = list(
+        bands(measured((4, "kill", "a"), (7, "restart", "a"), (8, "pause", "a"), (11, "resume", "a")))
+    )
+    assert node_cause(found, round(begin * S), round(end * S), share) == cause
 
 
 def test_trials_with_the_same_faults_are_answered_together() -> None:

@@ -5,16 +5,19 @@ This covers all operations over 100 ms. For a trial with a shorter tail, it cove
 the start and the end of an operation; then come the series of queues. The first of these that applies is the
 cause:
 
-1. the emulator stalled, and with it the host, for half of the operation; 2. an end delayed its
-acknowledgement, and the other waited for it, for half of the operation; 3. a retransmission after a drop of
+1. the emulator stalled, and with it the host, for half of the operation; 2. a node was paused or down for
+half of the operation; 3. its packets were dropped because they crossed a cut; 4. an end delayed its
+acknowledgement, and the other waited for it, for half of the operation; 5. a retransmission after a drop of
 the same bytes (or else of any packet of the connection): the cause has the
    place and reason of the drop, and whether the sender's timer expired;
-4. a retransmission without a recorded drop: a packet was reordered, delayed beyond the timer, or its record
+6. a retransmission without a recorded drop: a packet was reordered, delayed beyond the timer, or its record
    was lost;
-5. a drop of data without a recorded retransmission; 6. packets of nodes waited in a queue or a shaper for
-most of the time: the cause has the fullest; 7. an open loop started it late: behind the operation before it
-on its connection, or by the client's own delay; 8. nothing in the network: the server took the time, or the
-client did not read.
+7. a drop of data without a recorded retransmission; 8. packets of nodes waited in a queue or a shaper for
+most of the time: the cause has the fullest; 9. an open loop started it late: behind the operation before it
+on its connection, or by the client's own delay; 10. others were cut off for half of the operation;
+11. nothing in the network: the server took the time, or the client did not read.
+
+In a trial with faults the operations that failed have causes, too; there a fault counts that touches them.
 
 A coincidence need not be a cause. But there is little doubt where a stall of 200 ms ends with the
 retransmission of a segment that a policer dropped 200 ms before.
@@ -28,6 +31,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from crosswind.analysis.faults import CUTS, PARTITIONED, Outage, bands
 from crosswind.analysis.generator import free_since_ns
 from crosswind.analysis.queueing import Queues, waited_at
 from crosswind.results.measurement import HeldRow, Measurement, Series, Span
@@ -43,6 +47,8 @@ CLIENT_STALL = "client stall: begun late although its connection was free"
 HOST_HICCUP = "host hiccup: the host stalled for half of it or longer"
 NO_EVENT = "nothing in the network: server or client"
 UNMATCHED = "connection unknown: the load generator did not report its addresses"
+
+_STATES = {"pause": "paused", "kill": "down", "squeeze": "squeezed"}
 
 Row = TypeVar("Row", PacketRow, HeldRow)
 
@@ -106,6 +112,16 @@ def slow_operations(
     )
 
 
+def failed_operations(folder: Results, trial: str, operations: Operations) -> SlowOperations:
+    """Return the operations of `trial` that failed, by cause; none where the trial had no faults."""
+    measured, failed = folder.measurement(trial), np.flatnonzero(~operations.ok.astype(bool))
+    if measured is None or not measured.faults or not failed.size:
+        return SlowOperations(operations.ok.size)
+    cause = _Causes(folder, trial, operations)
+    by_cause = Counter(cause.of(index, fault_share=0.0) for index in failed.tolist())
+    return SlowOperations(operations.ok.size, failed.size, by_cause, measured.drops.lost_records)
+
+
 class _Causes:
     """The records of a trial that show why its operations were slow."""
 
@@ -122,25 +138,37 @@ class _Causes:
         rto_min_us = folder.resolved.tcp.rto_min_us
         self._rto_min_ns = RTO_MIN_NS if rto_min_us is None else 1000 * rto_min_us
         self._free_ns = free_since_ns(operations)
+        self._faults = [] if measurement is None else list(bands(measurement))
+        self._begin_ns = 0 if measurement is None else measurement.window.started_ns
 
-    def of(self, index: int) -> str:
-        """Return why an operation was slow, as far as the records show it."""
+    def of(self, index: int, fault_share: float = 0.5) -> str:
+        """Return why an operation was slow or failed, as far as the records show it.
+
+        Args:
+            fault_share: of the operation's time that a fault must have lasted to be its cause.
+        """
         operations = self._operations
         begin, end = int(operations.intended_ns[index]), int(operations.finished_ns[index])
         if 2 * stalled_ns(self._stalls, begin, end) >= end - begin:
             return HOST_HICCUP
+        span = (begin - self._begin_ns, end - self._begin_ns, fault_share)
+        if (hit := node_cause(self._faults, *span)) is not None:
+            return hit
         pairs = self._ends.get(int(operations.connection[index]))
         if pairs is None:
-            return UNMATCHED
+            return cut_cause(self._faults, *span) or UNMATCHED
+        lost = _meanwhile(self._drops, pairs, begin, end)
         return (
-            held_cause(_meanwhile(self._held, pairs, begin, end), self._stalls, end - begin)
+            own_cut_cause(self._faults, lost, self._begin_ns)
+            or held_cause(_meanwhile(self._held, pairs, begin, end), self._stalls, end - begin)
             or packet_cause(
                 _meanwhile(self._retransmissions, pairs, begin, end),
-                _meanwhile(self._drops, pairs, begin, end),
+                lost,
                 self._rto_min_ns,
             )
             or _queue_cause(self._queues, begin, end)
             or late_cause(begin, int(operations.started_ns[index]), end, int(self._free_ns[index]))
+            or cut_cause(self._faults, *span)
             or NO_EVENT
         )
 
@@ -149,6 +177,36 @@ def stalled_ns(stalls: Iterable[Span], begin_ns: int, end_ns: int) -> int:
     """Return how long the emulator stalled in that time."""
     parts = (min(s.at_ns + s.length_ns, end_ns) - max(s.at_ns, begin_ns) for s in stalls)
     return sum(part for part in parts if part > 0)
+
+
+def node_cause(faults: Sequence[Outage], begin_ns: int, end_ns: int, share: float) -> str | None:
+    """Return which node was paused, down or squeezed during an operation, for that share of it or longer."""
+    hit = [each for each in faults if each.kind in _STATES and _during(each, begin_ns, end_ns, share)]
+    # A dead node explains more than a slow one.
+    hit.sort(key=lambda each: list(_STATES).index(each.kind))
+    return f"{' '.join(hit[0].nodes)} was {_STATES[hit[0].kind]}" if hit else None
+
+
+def own_cut_cause(faults: Sequence[Outage], drops: Sequence[PacketRow], began_ns: int) -> str | None:
+    """Return by which cut packets of the operation's own connection were dropped."""
+    lost = [drop.at_ns - began_ns for drop in drops if drop.reason == PARTITIONED]
+    if not lost:
+        return None
+    cut = [each for each in faults if each.kind in CUTS and _during(each, lost[0], lost[0], 0.0)]
+    return f"its packets were cut ({cut[-1].words})" if cut else "its packets were cut"
+
+
+def cut_cause(faults: Sequence[Outage], begin_ns: int, end_ns: int, share: float) -> str | None:
+    """Return which cut lasted during an operation, though none of its own packets was dropped there."""
+    cut = [each for each in faults if each.kind in CUTS and _during(each, begin_ns, end_ns, share)]
+    return f"none of its packets was cut, but others were ({cut[-1].words})" if cut else None
+
+
+def _during(fault: Outage, begin_ns: int, end_ns: int, share: float) -> bool:
+    """Return whether a fault lasted for that share of a time or longer, and touched it at all."""
+    until_ns = end_ns if fault.end_ns is None else min(fault.end_ns, end_ns)
+    common_ns = until_ns - max(fault.begin_ns, begin_ns)
+    return common_ns >= 0 and common_ns >= share * (end_ns - begin_ns)
 
 
 def held_cause(held: Sequence[HeldRow], stalls: Sequence[Span], length_ns: int) -> str | None:

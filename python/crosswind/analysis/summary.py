@@ -14,7 +14,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from crosswind.analysis.causes import SlowOperations, slow_operations
+from crosswind.analysis.causes import SlowOperations, failed_operations, slow_operations
 from crosswind.analysis.faults import FaultAnswer, Outage, outages, over_trials
 from crosswind.analysis.generator import Generator, generator
 from crosswind.analysis.measure import OVER_100_MS, QUANTILES, Measure, measures_of, primary_of
@@ -64,6 +64,7 @@ class TrialSummary:
     ranges: dict[str, Range]  # what those may have been without the machine's disturbances, where known
     slow: SlowOperations | None  # over 100 ms
     tail: SlowOperations | None  # the slowest hundredth of a shorter tail, from 30 ms on
+    failed: SlowOperations  # of a trial with faults: those that failed
     generator: Generator | None  # where operations were recorded
     ledger_error_ns: dict[str, float]  # p50, p99, max
     host: Host
@@ -101,6 +102,7 @@ class ConditionSummary:
     p: dict[str, float]  # of each ratio with an interval, corrected for all comparisons of the report
     slow: SlowOperations  # over 100 ms
     tail: SlowOperations  # of trials whose tail is shorter
+    failed: SlowOperations  # of trials with faults
     interference_bps: float | None  # median over trials
     drops: Counter[tuple[str, str]]  # added up over counted trials
     retransmissions: int
@@ -254,6 +256,7 @@ def _trial(results: Results, row: StoredTrial, measures: Sequence[Measure]) -> T
     values = {measure.key: _value(measure, latency_ns, metrics) for measure in measures}
     with blaming(results.path / "monitors" / f"{row.trial}.json", WITHOUT_IT):
         slow, tail = (None, None) if operations is None else slow_operations(results, row.trial, operations)
+        failed = SlowOperations() if operations is None else failed_operations(results, row.trial, operations)
         host, credits = host_of(measurement), {} if measurement is None else credits_of(measurement)
         generated = (
             None
@@ -271,6 +274,7 @@ def _trial(results: Results, row: StoredTrial, measures: Sequence[Measure]) -> T
         ranges=_ranges(results, row.trial, measures),
         slow=slow,
         tail=tail,
+        failed=failed,
         generator=generated,
         ledger_error_ns={s: value for _, metric, s, value in metrics if metric == "ledger.error"},
         host=host,
@@ -398,6 +402,7 @@ def _condition(
         p=p,
         slow=SlowOperations.together(t.slow for t in counted if t.slow is not None),
         tail=SlowOperations.together(t.tail for t in counted if t.tail is not None),
+        failed=SlowOperations.together(t.failed for t in counted),
         interference_bps=quantile_interval(interference, 0.5).estimate,
         drops=drops,
         retransmissions=sum(t.retransmissions or 0 for t in counted),
