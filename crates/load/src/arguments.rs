@@ -4,6 +4,7 @@ mod meaning;
 mod values;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
@@ -11,6 +12,7 @@ use serde::Serialize;
 use crate::memcached::protocol::Protocol;
 use crate::probe::Gaps;
 use crate::rpc::frame;
+use crate::stop::OPERATION_TIMEOUT;
 use crate::traffic::control::Answer;
 use crate::traffic::coordinator::{NodeClock, NodeSocket};
 use crate::traffic::pattern::Pattern;
@@ -405,6 +407,18 @@ pub struct RunArguments {
     /// Share of measured operations that may fail; above it the exit status is 4
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.01")]
     pub error_share_max: f64,
+    /// Outlive the server: an operation fails after this time, and a lost connection is made again, at most ten times a
+    /// second; without it an operation has 30 s, and a lost connection ends
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_above_zero)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outlive: Option<f64>,
+}
+
+impl RunArguments {
+    /// How long an operation may take.
+    pub fn patience(&self) -> Duration {
+        self.outlive.map_or(OPERATION_TIMEOUT, Duration::from_secs_f64)
+    }
 }
 
 #[derive(Clone, Copy, Serialize, ValueEnum)]

@@ -62,10 +62,11 @@ fn ycsb(arguments: &Ycsb) -> Result<ExitCode, Failed> {
     let keys = Arc::new(KeySpace::new(arguments.records, insert_start));
     let chooser = arguments.workload.chooser(arguments.records, arguments.operations);
     measure(&plan, arguments, &arguments.run, |number, stop| {
-        let store = store::connect(&arguments.target, stop)?;
+        let (target, stop) = (arguments.target.clone(), Arc::clone(stop));
+        let connect = move || store::connect(&target, &stop);
         let (chooser, seed) = (chooser.clone(), arguments.run.seed);
         let field_bytes = arguments.field_length as usize;
-        Ok(Client::new(store, arguments.workload, &keys, chooser, seed, number, field_bytes))
+        Client::connect(connect, arguments.workload, &keys, chooser, seed, number, field_bytes)
     })
 }
 
@@ -172,7 +173,11 @@ fn flood_receive(arguments: &FloodReceive) -> Result<ExitCode, Failed> {
 
 /// A request to stop that the first SIGTERM or SIGINT makes.
 fn stopped_by_signals() -> Arc<Stop> {
-    let stop = Arc::new(Stop::new());
+    stopped(Stop::new())
+}
+
+fn stopped(stop: Stop) -> Arc<Stop> {
+    let stop = Arc::new(stop);
     signals::stop_on_signal(&stop);
     stop
 }
@@ -206,7 +211,7 @@ fn measure<S: Session>(
     let files = output::Files::create(&run.samples, &run.summary).map_err(Failed::Usage)?;
     let live = run.live.as_deref().map(|path| Live::create(path, plan.connections));
     let live = live.transpose().map_err(Failed::Usage)?;
-    let stop = stopped_by_signals();
+    let stop = stopped(Stop::with_patience(run.patience()));
     let offer = || driver::run(plan, &stop, live.as_ref(), connect);
     let outcome = match &live {
         Some(live) => live.written_during(offer),

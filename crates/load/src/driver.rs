@@ -1,7 +1,8 @@
 //! The one loop, for every workload: choose an operation, wait for its turn, perform it, record three instants.
 //!
 //! One thread per connection. Threads share nothing while they run but the count of operations and the request to stop.
-//! A connection that is lost ends its thread; when all are lost the run is over, whatever its plan says.
+//! A connection that is lost ends its thread; when all are lost the run is over, whatever its plan says. Where the plan
+//! says so, a lost connection is made again instead: what fails meanwhile is counted, and the schedule goes on.
 
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -18,6 +19,9 @@ use crate::sample::{Operation, Sample, Samples, SAMPLES_MAX};
 use crate::stop::{Stop, StopReason};
 use crate::together::start_together;
 
+/// Least time from one attempt to connect again to the next.
+const CONNECT_AGAIN_NS: u64 = 100_000_000;
+
 /// One connection to a server, and the stream of operations on it.
 pub trait Session {
     /// Our address and the server's.
@@ -26,6 +30,10 @@ pub trait Session {
     fn choose(&mut self) -> Operation;
     /// Performs what was chosen, from the first byte sent to the last byte received.
     fn perform(&mut self) -> Result<(), Failure>;
+    /// Replaces a lost connection; the stream of operations goes on. Asked only where the plan connects again.
+    fn connect_again(&mut self) -> Result<(), String> {
+        Err("this load does not connect again".into())
+    }
     /// Payload of the last operation, if it succeeded; 0 for workloads that do not count it.
     fn payload_bytes(&self) -> u32 {
         0
@@ -51,6 +59,8 @@ pub enum EndedBy {
 /// One connection's part of the result.
 pub struct Connection {
     pub local: SocketAddr,
+    /// Our addresses after it was lost and made again.
+    pub later: Vec<SocketAddr>,
     pub remote: SocketAddr,
     pub lost: bool,
     pub samples: Samples,
@@ -188,12 +198,23 @@ fn run_connection<S: Session>(
     let clock = WallClock::for_this_thread(turns.stop);
     let mut samples = Samples::with_room_for(SAMPLES_MAX / turns.plan.connections);
     clock.sleep_until_ns(start_ns);
-    let (lost, first_failure) = drive(&mut session, &clock, start_ns, &mut turns, &mut samples, live);
-    let connection = Connection { local, remote, lost, samples };
-    Ended { connection, schedule: turns.schedule, first_failure }
+    let driven = drive(&mut session, &clock, start_ns, &mut turns, &mut samples, live);
+    let connection = Connection { local, later: driven.later, remote, lost: driven.lost, samples };
+    Ended { connection, schedule: turns.schedule, first_failure: driven.first_failure }
 }
 
-/// The loop. Returns whether the connection was lost, and the first failure with its instant.
+/// What became of a connection.
+#[derive(Default)]
+struct Driven {
+    /// It was lost, and that ended its thread.
+    lost: bool,
+    /// Our addresses after it was made again.
+    later: Vec<SocketAddr>,
+    /// With its instant.
+    first_failure: Option<(u64, String)>,
+}
+
+/// The loop.
 fn drive(
     session: &mut impl Session,
     clock: &impl Clock,
@@ -201,17 +222,33 @@ fn drive(
     turns: &mut Turns,
     samples: &mut Samples,
     live: Option<&Counts>,
-) -> (bool, Option<(u64, String)>) {
-    let mut first_failure = None;
+) -> Driven {
+    let mut driven = Driven::default();
+    // The last attempt to connect again; and whether there is no connection.
+    let (mut tried_ns, mut away) = (0, false);
     loop {
         let operation = session.choose();
+        if away && turns.schedule.is_none() {
+            // In a closed loop nothing is due: the next operation begins when it can be tried.
+            clock.sleep_until_ns(tried_ns + CONNECT_AGAIN_NS);
+        }
         let Some(turn) = turns.next(clock, start_ns) else {
-            return (false, first_failure);
+            return driven;
         };
-        let result = session.perform();
+        let result = if !away {
+            session.perform()
+        } else if turn.started_ns < tried_ns + CONNECT_AGAIN_NS {
+            Err(Failure::Lost("there is no connection".into()))
+        } else {
+            tried_ns = turn.started_ns;
+            session.connect_again().map_err(Failure::Lost).and_then(|()| {
+                driven.later.extend(session.addresses().map(|(local, _)| local).ok());
+                session.perform()
+            })
+        };
         let finished_ns = clock.now_ns();
         if result == Err(Failure::Stopped) {
-            return (false, first_failure);
+            return driven;
         }
         let sample = Sample {
             operation,
@@ -231,10 +268,13 @@ fn drive(
             has_room = samples.add(Sample { payload_bytes: 0, ..of_part });
         }
         if let Err(Failure::Refused(message) | Failure::Lost(message)) = &result {
-            first_failure.get_or_insert_with(|| (finished_ns, format!("{}: {message}", operation.name())));
+            let first = || (finished_ns, format!("{}: {message}", operation.name()));
+            driven.first_failure.get_or_insert_with(first);
         }
-        if matches!(result, Err(Failure::Lost(_))) {
-            return (true, first_failure);
+        away = matches!(result, Err(Failure::Lost(_)));
+        if away && !turns.plan.connects_again {
+            driven.lost = true;
+            return driven;
         }
         if !has_room {
             turns.stop.request(StopReason::SamplesFull);

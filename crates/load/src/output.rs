@@ -118,11 +118,14 @@ impl<'a, P> Summary<'a, P> {
                 .connections
                 .iter()
                 .enumerate()
-                .map(|(connection, one)| ConnectionSummary {
-                    connection,
-                    local: one.local.to_string(),
-                    remote: one.remote.to_string(),
-                    lost: one.lost,
+                .flat_map(|(connection, one)| {
+                    let locals = std::iter::once(&one.local).chain(&one.later);
+                    locals.map(move |local| ConnectionSummary {
+                        connection,
+                        local: local.to_string(),
+                        remote: one.remote.to_string(),
+                        lost: one.lost,
+                    })
                 })
                 .collect(),
         }
@@ -147,7 +150,8 @@ mod tests {
             measured: false,
         });
         let address = "127.0.0.1:1".parse().unwrap();
-        let connections = [Connection { local: address, remote: address, lost: false, samples }];
+        let connections =
+            [Connection { local: address, later: vec![], remote: address, lost: false, samples }];
         let mut text = Vec::new();
         write_samples(&mut text, &connections).unwrap();
         assert_eq!(

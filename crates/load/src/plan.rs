@@ -71,6 +71,8 @@ pub struct Plan {
     pub duration_ns: Option<u64>,
     /// Of the measured phase; `None` is without limit.
     pub operations: Option<Quota>,
+    /// Whether a connection that is lost is made again; otherwise it ends.
+    pub connects_again: bool,
 }
 
 impl Plan {
@@ -154,6 +156,7 @@ mod tests {
             warm_up_ns: SECOND_NS,
             duration_ns: duration_s.map(|seconds| seconds * SECOND_NS),
             operations: operations.map(Quota::Together),
+            connects_again: false,
         }
     }
 

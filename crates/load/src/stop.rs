@@ -10,6 +10,11 @@
 //! Source: futex(2), FUTEX_WAIT_BITSET: "timeout ... as an absolute CLOCK_MONOTONIC value".
 
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// Longest operation, unless the run says otherwise. After it the connection is given up, because a later answer could
+/// be taken for that of the next request.
+pub const OPERATION_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Why a run was stopped before its plan was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,16 +28,27 @@ pub enum StopReason {
 const RUNNING: u32 = 0;
 const SAMPLES_FULL: u32 = 0x100; // above every signal number
 
-/// A request to stop: made once, never withdrawn.
+/// A request to stop: made once, never withdrawn. It also says how long an operation may wait without one.
 #[derive(Debug)]
 pub struct Stop {
     state: AtomicU32,
+    patience: Duration,
 }
 
 impl Stop {
     /// No stop has been requested yet.
     pub fn new() -> Self {
-        Stop { state: AtomicU32::new(RUNNING) }
+        Stop::with_patience(OPERATION_TIMEOUT)
+    }
+
+    /// As [`new`](Self::new), with another time-out of operations.
+    pub fn with_patience(patience: Duration) -> Self {
+        Stop { state: AtomicU32::new(RUNNING), patience }
+    }
+
+    /// Longest operation.
+    pub fn patience(&self) -> Duration {
+        self.patience
     }
 
     /// Requests every thread to stop, and wakes those that sleep. The first reason holds.

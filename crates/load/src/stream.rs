@@ -14,15 +14,19 @@ use crate::failure::Failure;
 use crate::stop::Stop;
 
 /// Longest wait for a connection to be made.
-pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Longest operation. After it the connection is given up, because a later answer could be taken for that of the next request.
-pub const OPERATION_TIMEOUT: Duration = Duration::from_secs(30);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How soon a deadline that has passed, or a request to stop, is noticed at the latest.
 pub const TICK: Duration = Duration::from_millis(250);
 
+/// How long a connection may take to be made in this run: no longer than an operation.
+pub fn connect_timeout(stop: &Stop) -> Duration {
+    stop.patience().min(CONNECT_TIMEOUT)
+}
+
 /// A connection to a server, with TCP_NODELAY.
 pub struct Stream {
+    server: String,
     tcp: TcpStream,
     stop: Arc<Stop>,
     timeout: Duration,
@@ -30,19 +34,20 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Connects to the first address of `HOST:PORT` that answers, within [`CONNECT_TIMEOUT`].
+    /// Connects to the first address of `HOST:PORT` that answers, within [`connect_timeout`].
     pub fn connect(server: &str, stop: &Arc<Stop>) -> Result<Stream, String> {
         let addresses = server.to_socket_addrs().map_err(|error| {
             format!("server \"{server}\": {error}; write HOST:PORT with a name that resolves here")
         })?;
-        let give_up_ns = monotonic_ns() + CONNECT_TIMEOUT.as_nanos() as u64;
+        let give_up_ns = monotonic_ns() + connect_timeout(stop).as_nanos() as u64;
         let mut reason = "its name has no address".to_string();
         for address in addresses {
             let left = Duration::from_nanos(give_up_ns.saturating_sub(monotonic_ns()));
             if left.is_zero() {
                 break;
             }
-            match TcpStream::connect_timeout(&address, left).and_then(|tcp| Self::prepared(tcp, stop)) {
+            match TcpStream::connect_timeout(&address, left).and_then(|tcp| Self::prepared(server, tcp, stop))
+            {
                 Ok(stream) => return Ok(stream),
                 Err(error) => reason = format!("{address}: {error}"),
             }
@@ -50,11 +55,22 @@ impl Stream {
         Err(format!("cannot reach the server {server}: {reason}; is it running, and is the address right?"))
     }
 
-    fn prepared(tcp: TcpStream, stop: &Arc<Stop>) -> io::Result<Stream> {
+    fn prepared(server: &str, tcp: TcpStream, stop: &Arc<Stop>) -> io::Result<Stream> {
         tcp.set_nodelay(true)?;
         tcp.set_read_timeout(Some(TICK))?;
         tcp.set_write_timeout(Some(TICK))?;
-        Ok(Stream { tcp, stop: Arc::clone(stop), timeout: OPERATION_TIMEOUT, deadline_ns: 0 })
+        Ok(Stream {
+            server: server.to_owned(),
+            tcp,
+            stop: Arc::clone(stop),
+            timeout: stop.patience(),
+            deadline_ns: 0,
+        })
+    }
+
+    /// A new connection to the same server.
+    pub fn again(&self) -> Result<Stream, String> {
+        Stream::connect(&self.server, &self.stop)
     }
 
     /// Our address and the server's.
@@ -73,7 +89,7 @@ impl Stream {
         Ok(self.tcp)
     }
 
-    /// Sets how long an operation may take; [`OPERATION_TIMEOUT`] at first.
+    /// Sets how long an operation may take; that of the run at first.
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.timeout = timeout;
     }

@@ -150,6 +150,7 @@ impl RunArguments {
             warm_up_ns: nanoseconds(self.warm_up),
             duration_ns: duration_s.map(nanoseconds),
             operations: operations.map(Quota::Together),
+            connects_again: self.outlive.is_some(),
         }
     }
 }
@@ -183,6 +184,7 @@ mod tests {
         let open = plan("--duration 2 --rate 100 --arrivals poisson").unwrap();
         assert_eq!(open.pace, Pace::Open { rate_per_s: 100.0, process: ArrivalProcess::Poisson { seed: 7 } });
         assert_eq!((open.duration_ns, open.operations), (Some(2_000_000_000), None));
+        assert!(!open.connects_again && plan("--duration 2 --outlive 5").unwrap().connects_again);
     }
 
     #[test]

@@ -55,12 +55,14 @@ fn driven(plan: &Plan, answer: impl FnMut(usize) -> (u64, Result<(), Failure>)) 
     let mut turns = Turns::new(plan, 0, &taken, &stop);
     let mut samples = Samples::with_room_for(1_000_000);
     let mut server = Server { clock: &clock, answer, performed: 0 };
-    let (lost, first_failure) = drive(&mut server, &clock, START_NS, &mut turns, &mut samples, None);
+    let super::Driven { lost, first_failure, .. } =
+        drive(&mut server, &clock, START_NS, &mut turns, &mut samples, None);
     Driven { rows: samples.iter().copied().collect(), lost, first_failure, left: turns.schedule }
 }
 
 fn plan(pace: Pace, warm_up_ns: u64, duration_ns: Option<u64>, operations: Option<u64>) -> Plan {
-    Plan { connections: 1, pace, warm_up_ns, duration_ns, operations: operations.map(Quota::Together) }
+    let operations = operations.map(Quota::Together);
+    Plan { connections: 1, pace, warm_up_ns, duration_ns, operations, connects_again: false }
 }
 
 const HUNDRED_PER_S: Pace = Pace::Open { rate_per_s: 100.0, process: ArrivalProcess::Even };
@@ -192,4 +194,87 @@ fn an_operation_cut_short_by_a_request_to_stop_is_no_result() {
     });
     assert_eq!(done.rows.len(), 3);
     assert!(done.first_failure.is_none() && !done.lost);
+}
+
+/// A server that is away from one instant to another: it closes its connection and then takes none.
+struct Away<'a> {
+    clock: &'a VirtualClock,
+    from_ns: u64,
+    to_ns: u64,
+    connected: bool,
+    tries_ns: Vec<u64>,
+}
+
+impl Session for Away<'_> {
+    fn addresses(&self) -> std::io::Result<(SocketAddr, SocketAddr)> {
+        let address = SocketAddr::from(([10, 77, 0, 1], self.tries_ns.len() as u16));
+        Ok((address, address))
+    }
+    fn choose(&mut self) -> Operation {
+        Operation::Call
+    }
+    fn perform(&mut self) -> Result<(), Failure> {
+        assert!(self.connected);
+        self.clock.0.set(self.clock.0.get() + MS);
+        self.connected = !(self.from_ns..self.to_ns).contains(&self.clock.0.get());
+        if self.connected {
+            Ok(())
+        } else {
+            Err(Failure::Lost("closed".into()))
+        }
+    }
+    fn connect_again(&mut self) -> Result<(), String> {
+        self.tries_ns.push(self.clock.0.get());
+        self.clock.0.set(self.clock.0.get() + MS);
+        self.connected = self.clock.0.get() >= self.to_ns;
+        if self.connected {
+            Ok(())
+        } else {
+            Err("refused".into())
+        }
+    }
+}
+
+/// One second of load on a server that is away from 305 to 655 ms.
+fn outlived(pace: Pace) -> (Vec<Sample>, Vec<u64>, super::Driven) {
+    let plan = Plan { connects_again: true, ..plan(pace, 0, Some(1_000 * MS), None) };
+    let clock = VirtualClock(Cell::new(START_NS));
+    let (taken, stop) = (AtomicU64::new(0), Arc::new(Stop::new()));
+    let mut turns = Turns::new(&plan, 0, &taken, &stop);
+    let mut samples = Samples::with_room_for(1_000_000);
+    let mut server = Away {
+        clock: &clock,
+        from_ns: START_NS + 305 * MS,
+        to_ns: START_NS + 655 * MS,
+        connected: true,
+        tries_ns: vec![],
+    };
+    let driven = drive(&mut server, &clock, START_NS, &mut turns, &mut samples, None);
+    let tries_ms = server.tries_ns.iter().map(|at_ns| (at_ns - START_NS) / MS).collect();
+    (samples.iter().copied().collect(), tries_ms, driven)
+}
+
+#[test]
+fn an_open_loop_outlives_its_server_with_its_schedule() {
+    let (rows, tries_ms, driven) = outlived(HUNDRED_PER_S);
+    assert!(!driven.lost && driven.later.len() == 1);
+    // 100 operations at their instants, those due while the server was away failed at once.
+    assert!(rows
+        .iter()
+        .enumerate()
+        .all(|(number, row)| row.intended_ns == START_NS + number as u64 * 10 * MS));
+    assert_eq!(rows.len(), 100);
+    let failed: Vec<usize> = (0..100).filter(|&number| !rows[number].ok).collect();
+    assert_eq!(failed, (31..72).collect::<Vec<_>>());
+    assert!(rows.iter().all(|row| row.finished_ns - row.intended_ns <= 2 * MS));
+    assert_eq!(tries_ms, [320, 420, 520, 620, 720]);
+    assert!(driven.first_failure.unwrap().1.contains("closed"));
+}
+
+#[test]
+fn a_closed_loop_outlives_its_server_without_spinning() {
+    let (rows, tries_ms, driven) = outlived(Pace::Closed);
+    assert!(!driven.lost && driven.later.len() == 1);
+    let failed = rows.iter().filter(|row| !row.ok).count();
+    assert_eq!((failed, tries_ms), (5, vec![305, 405, 505, 605, 705]));
 }

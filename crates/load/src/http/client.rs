@@ -73,6 +73,11 @@ impl Session for Client {
         self.stream.addresses()
     }
 
+    fn connect_again(&mut self) -> Result<(), String> {
+        self.stream = self.stream.again()?;
+        Ok(())
+    }
+
     fn choose(&mut self) -> Operation {
         self.chosen = self.random.below(self.objects.len() as u64) as usize;
         Operation::Get

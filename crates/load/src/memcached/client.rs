@@ -91,6 +91,11 @@ impl Session for Client {
         self.stream.addresses()
     }
 
+    fn connect_again(&mut self) -> Result<(), String> {
+        self.stream = self.stream.again()?;
+        Ok(())
+    }
+
     fn choose(&mut self) -> Operation {
         self.key = self.mix.keys.name(self.mix.popularity.rank(&mut self.random));
         if self.random.unit() < self.mix.set_share {

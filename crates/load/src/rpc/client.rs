@@ -62,6 +62,11 @@ impl Session for Caller {
         self.stream.addresses()
     }
 
+    fn connect_again(&mut self) -> Result<(), String> {
+        self.stream = self.stream.again()?;
+        Ok(())
+    }
+
     fn choose(&mut self) -> Operation {
         Operation::Call
     }

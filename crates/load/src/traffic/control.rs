@@ -162,6 +162,7 @@ impl Load {
             warm_up_ns: self.warm_up_ns,
             duration_ns: self.duration_ns,
             operations: self.count.map(Quota::Each),
+            connects_again: false,
         }
     }
 }

@@ -3,7 +3,7 @@
 //! A message is its own length (u64, big-endian, all of it counted), the requested length of the answer (likewise), and padding;
 //! an answer is its own length and padding. So sizes are exactly the TCP payload, and a size below a header's length
 //! is sent as the header. Unlike `rpc`'s, messages may be as long as a partition of a shuffle, and no operation has a
-//! time-out of its own: a connection is lost when nothing moves for [`crate::stream::OPERATION_TIMEOUT`].
+//! time-out of its own: a connection is lost when nothing moves for [`crate::stop::OPERATION_TIMEOUT`].
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};

@@ -21,6 +21,7 @@ const SCAN_RECORDS_MAX: u64 = 100;
 /// A client of a store.
 pub struct Client {
     store: Box<dyn Store>,
+    connect: Box<dyn Fn() -> Result<Box<dyn Store>, String>>,
     workload: Workload,
     keys: Arc<KeySpace>,
     chooser: Chooser,
@@ -42,18 +43,19 @@ enum Request {
 }
 
 impl Client {
-    /// A client whose choices follow from the seed and its own number.
-    pub fn new(
-        store: Box<dyn Store>,
+    /// Connects a client whose choices follow from the seed and its own number.
+    pub fn connect(
+        connect: impl Fn() -> Result<Box<dyn Store>, String> + 'static,
         workload: Workload,
         keys: &Arc<KeySpace>,
         chooser: Chooser,
         seed: u64,
         number: usize,
         field_bytes: usize,
-    ) -> Client {
-        Client {
-            store,
+    ) -> Result<Client, String> {
+        Ok(Client {
+            store: connect()?,
+            connect: Box::new(connect),
             workload,
             keys: Arc::clone(keys),
             chooser,
@@ -61,7 +63,7 @@ impl Client {
             field_bytes,
             chosen: Request::Read { key: String::new() },
             update_began_ns: None,
-        }
+        })
     }
 
     fn existing_key(&mut self) -> String {
@@ -132,6 +134,13 @@ impl Session for Client {
         }
     }
 
+    fn connect_again(&mut self) -> Result<(), String> {
+        if !self.store.goes_on_by_itself() {
+            self.store = (self.connect)()?;
+        }
+        Ok(())
+    }
+
     fn last_part(&self) -> Option<(Operation, u64)> {
         self.update_began_ns.map(|began_ns| (Operation::UpdateAfterRead, began_ns))
     }
@@ -162,17 +171,15 @@ mod tests {
         }
     }
 
+    fn nothing() -> Result<Box<dyn Store>, String> {
+        Ok(Box::new(Nothing))
+    }
+
     fn requests(workload: Workload, number: usize, count: usize) -> Vec<Request> {
         let keys = Arc::new(KeySpace::new(1000, 1000));
-        let mut client = Client::new(
-            Box::new(Nothing),
-            workload,
-            &keys,
-            workload.chooser(1000, Some(10_000)),
-            7,
-            number,
-            100,
-        );
+        let mut client =
+            Client::connect(nothing, workload, &keys, workload.chooser(1000, Some(10_000)), 7, number, 100)
+                .unwrap();
         let mut next = || {
             client.choose();
             client.perform().unwrap();
@@ -193,7 +200,7 @@ mod tests {
     fn only_a_read_modify_write_has_an_update_as_its_last_part() {
         let keys = Arc::new(KeySpace::new(1000, 1000));
         let chooser = Workload::F.chooser(1000, Some(10_000));
-        let mut client = Client::new(Box::new(Nothing), Workload::F, &keys, chooser, 7, 0, 100);
+        let mut client = Client::connect(nothing, Workload::F, &keys, chooser, 7, 0, 100).unwrap();
         let mut met = [false; 2];
         for _ in 0..100 {
             let (operation, before_ns) = (client.choose(), monotonic_ns());

@@ -9,6 +9,10 @@ use crate::ycsb::record::Record;
 pub trait Store {
     /// Our address and the server's.
     fn addresses(&self) -> std::io::Result<(SocketAddr, SocketAddr)>;
+    /// Whether it finds another server by itself after a connection was lost.
+    fn goes_on_by_itself(&self) -> bool {
+        false
+    }
     /// Takes all fields of one record.
     fn read(&mut self, key: &str) -> Result<(), Failure>;
     /// Writes one field (by its number) of one record.

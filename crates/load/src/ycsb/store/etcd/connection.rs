@@ -26,7 +26,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::clock::monotonic_ns;
 use crate::failure::Failure;
 use crate::stop::Stop;
-use crate::stream::{Stream, CONNECT_TIMEOUT, OPERATION_TIMEOUT, TICK};
+use crate::stream::{connect_timeout, Stream, TICK};
 
 /// A scan of 100 records is 160 kB; with the default window of 64 KiB it would wait until we allow more.
 const WINDOW_BYTES: u32 = 4 << 20;
@@ -63,7 +63,7 @@ impl Connection {
             requests.ready().await.map_err(lost)
         };
         let requests = runtime
-            .block_on(in_time(stop, CONNECT_TIMEOUT, greeting))
+            .block_on(in_time(stop, connect_timeout(stop), greeting))
             .map_err(|failure| format!("etcd at {server}: {failure}"))?;
         Ok(Connection { runtime, requests, stop: Arc::clone(stop), authority: server.to_string(), addresses })
     }
@@ -80,7 +80,7 @@ impl Connection {
         question: &impl Message,
     ) -> Result<A, Failure> {
         let exchange = exchange(self.requests.clone(), &self.authority, method, framed(question));
-        let answer = self.runtime.block_on(in_time(&self.stop, OPERATION_TIMEOUT, exchange))?;
+        let answer = self.runtime.block_on(in_time(&self.stop, self.stop.patience(), exchange))?;
         A::decode(answer).map_err(|error| Failure::Lost(format!("{method}: {error}; is the server an etcd?")))
     }
 }

@@ -107,6 +107,10 @@ impl Store for Mongodb {
         self.primary.addresses()
     }
 
+    fn goes_on_by_itself(&self) -> bool {
+        self.primary.is_of_a_set()
+    }
+
     fn read(&mut self, key: &str) -> Result<(), Failure> {
         match self.find(key.into(), 1)? {
             1 => Ok(()),

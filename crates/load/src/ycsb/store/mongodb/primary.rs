@@ -19,7 +19,6 @@ use super::connection::{Connection, Unserved};
 use crate::clock::monotonic_ns;
 use crate::failure::Failure;
 use crate::stop::Stop;
-use crate::stream::OPERATION_TIMEOUT;
 
 /// Pause between two searches for the primary while there is none.
 const LOOK_AGAIN_NS: u64 = 100_000_000;
@@ -41,7 +40,7 @@ impl Primary {
     /// Connects to a server, or to the primary of the replica set that it belongs to.
     ///
     /// # Errors
-    /// The server cannot be reached or speaks another protocol, or its set has no primary within [`OPERATION_TIMEOUT`].
+    /// The server cannot be reached or speaks another protocol, or its set has no primary within the time of an operation.
     pub fn connect(server: &str, stop: &Arc<Stop>) -> Result<Primary, String> {
         let named = |error: String| format!("MongoDB at {server}: {error}");
         let mut connection = Connection::connect(server, stop)?;
@@ -63,13 +62,18 @@ impl Primary {
 
     /// A session over a connection that is there, with a server of these members.
     pub(super) fn new(connection: Connection, members: Vec<String>, stop: &Arc<Stop>) -> Primary {
-        let (session, timeout) = (Uuid::new(), OPERATION_TIMEOUT);
+        let (session, timeout) = (Uuid::new(), stop.patience());
         Primary { connection, members, session, transactions: 0, timeout, stop: Arc::clone(stop) }
     }
 
     /// Our address and that of the server that takes writes now.
     pub fn addresses(&self) -> io::Result<(SocketAddr, SocketAddr)> {
         self.connection.addresses()
+    }
+
+    /// Whether it looks for the primary of a replica set, also after it has given up once.
+    pub fn is_of_a_set(&self) -> bool {
+        !self.members.is_empty()
     }
 
     /// How many servers hold the data.

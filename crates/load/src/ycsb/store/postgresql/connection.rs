@@ -20,7 +20,7 @@ use postgres_protocol::IsNull;
 
 use crate::failure::Failure;
 use crate::stop::Stop;
-use crate::stream::{Stream, CONNECT_TIMEOUT, OPERATION_TIMEOUT};
+use crate::stream::{connect_timeout, Stream};
 use crate::ycsb::store::target::Target;
 
 const RECEIVE_BYTES: usize = 64 << 10; // a scan of 100 records is 110 kB
@@ -51,10 +51,11 @@ impl Connection {
             received: BytesMut::new(),
             buffer: vec![0; RECEIVE_BYTES],
         };
+        connection.stream.set_timeout(connect_timeout(stop));
         connection.start_session(user, database).map_err(|failure| {
             format!("PostgreSQL at {server}, user {user}, database {database}: {failure}")
         })?;
-        connection.stream.set_timeout(OPERATION_TIMEOUT);
+        connection.stream.set_timeout(stop.patience());
         Ok(connection)
     }
 
@@ -65,7 +66,6 @@ impl Connection {
             ("application_name", "crosswind-load"),
             ("client_encoding", "UTF8"),
         ];
-        self.stream.set_timeout(CONNECT_TIMEOUT);
         encoded(frontend::startup_message(parameters, &mut self.to_send))?;
         self.exchange().map(|_| ())
     }
