@@ -62,6 +62,19 @@ class _State:
         for key in ("resume", "kill", "pause", "restart", "squeeze", "release"):
             if found[key] is not None:
                 yield from self._nodes(key, found[key], raw)
+        yield from self._at_once(found["squeeze"], found["release"])
+
+    def _at_once(self, squeeze: Squeeze | None, release: list[str] | None) -> Iterator[Finding]:
+        """Yield nodes that one step squeezes and releases."""
+        if squeeze is None or release is None or self.setting.network is None:
+            return
+        released = nodes_of_all(release, self.setting.network)
+        for node in nodes_of_all(squeeze.nodes, self.setting.network):
+            if node in released:
+                yield (
+                    ("release",),
+                    f"names {shown(node)}, which the same step squeezes; release it in a later one",
+                )
 
     def _cut(self, key: str, fault: Partition | Isolation | OneWayCut, raw: JsonValue) -> Iterator[Finding]:
         network = self.setting.network
