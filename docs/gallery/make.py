@@ -48,7 +48,18 @@ STILL = """
   document.querySelectorAll("a:not([href^='#'])").forEach((link) => link.replaceWith(...link.childNodes));
   document.documentElement.className = "printing";
   const style = document.createElement("style");
-  style.textContent = ".canvas svg { display: block; width: 100%; height: auto; }";
+  // Plotly writes the style at each of 400 dots, and classes that only its script uses. Each style is said once.
+  const names = new Map();
+  for (const part of document.querySelectorAll(".canvas svg, .canvas svg *")) {
+    const said = part.getAttribute("style");
+    part.removeAttribute("class");
+    part.removeAttribute("style");
+    if (!said) continue;
+    if (!names.has(said)) names.set(said, `s${names.size}`);
+    part.setAttribute("class", names.get(said));
+  }
+  style.textContent = [...names].map(([said, name]) => `.${name} { ${said} }`).join(" ") +
+    " .canvas > svg { display: block; width: 100%; height: auto; }";
   document.head.append(style);
   document.querySelector("header .meta").insertAdjacentHTML("beforeend", MADE);
 })();
