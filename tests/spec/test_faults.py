@@ -7,10 +7,14 @@ import pytest
 from crosswind.errors import CrosswindError
 from crosswind.spec import SpecErrors, resolve
 from crosswind.spec.document import parse_document
+from crosswind.spec.faults.keys import FaultKeys
+from crosswind.spec.faults.resolve import resolved_steps
 from crosswind.spec.load import parse_experiment
+from crosswind.spec.network import Network, star_links
 from crosswind.spec.resolved import ResolvedStep
 from crosswind.spec.setup import carried_out, load_setup, setup_of
 
+S = 10**9
 TEXT = """\
 name: small
 topology:
@@ -82,7 +86,7 @@ def test_the_answer_is_silence_unless_it_is_a_reset() -> None:
 def test_faults_of_nodes_are_done_in_their_order_and_shown_in_words() -> None:
     first, second = steps(
         "{1s: {pause: db0, squeeze: {nodes: h1, cpus: 0.1, memory: 64MiB}, kill: db2},"
-        " 2s: {release: [db1, db2], restart: {nodes: db2, clock: {offset: -5s, rate: 1.0001}}, resume: db0}}"
+        " 2s: {release: [db1, db2], restart: db2, resume: db0}}"
     )
     assert [(fault.do, fault.node) for fault in first.nodes] == [
         ("kill", "db2"),
@@ -92,8 +96,15 @@ def test_faults_of_nodes_are_done_in_their_order_and_shown_in_words() -> None:
     ]
     assert first.nodes[-1].limits == {"memory_bytes": 64 << 20, "cpus_ppm": 100_000}
     assert first.faults == ["kill db2", "pause db0", "squeeze h1 (cpus 0.1, memory 64MiB)"]
-    assert second.faults == ["resume db0", "restart db2 (clock -5s, rate 1.0001)", "release db1 db2"]
-    clock = second.nodes[1].clock
+    assert second.faults == ["resume db0", "restart db2", "release db1 db2"]
+
+
+def test_a_clock_is_resolved_to_its_offset_and_rate() -> None:
+    written = {"restart": {"nodes": ["a"], "clock": {"offset": "-5s", "rate": 1.0001}}}
+    network = Network("star", ("h0",), ("switch",), tuple(star_links(["h0"])), {"a": "h0"})
+    (step,) = resolved_steps({}, {S: FaultKeys.model_validate(written)}, network)
+    assert step.faults == ["restart a (clock -5s, rate 1.0001)"]
+    clock = step.nodes[0].clock
     assert clock is not None
     assert clock.as_json() == {"offset_ns": -5 * 10**9, "rate_ppb": 1_000_100_000}
 

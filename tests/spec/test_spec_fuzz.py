@@ -30,7 +30,7 @@ EXAMPLE["conditions"] += [
         "broken": {
             "at": {
                 "500ms": {"isolate": "server", "cut": "server -> client", "kill": ["server"]},
-                "600ms": {"restart": {"nodes": "server", "clock": {"offset": "-5s"}}},
+                "600ms": {"restart": {"nodes": ["server"]}},
                 "700ms": {"heal": "all", "squeeze": {"nodes": ["h0"], "cpus": 0.1}, "pause": "server"},
                 "800ms": {"release": "server", "resume": "server"},
             }

@@ -116,7 +116,7 @@ class Restart(SpecModel):
     """The application starts these nodes again, with its own commands and data."""
 
     nodes: Names = Field(description="One that still runs is killed first.")
-    clock: RestartClock | None = Field(None, description="Right when absent.")
+    clock: RestartClock | None = Field(None, description="Right when absent; another one is refused for now.")
 
 
 class Squeeze(LimitedNode):
