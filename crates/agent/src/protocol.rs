@@ -99,6 +99,8 @@ pub enum Action {
     Resume(Struck),
     /// Kill every process of nodes.
     Kill(Struck),
+    /// Change the limits of nodes.
+    Limit(Limit),
     /// The clocks of other machines.
     Clocks {},
     /// The sockets of a node that listen.
@@ -165,6 +167,20 @@ pub struct Struck {
     /// When, on CLOCK_MONOTONIC; now when absent.
     #[serde(default)]
     pub at_ns: Option<u64>,
+}
+
+/// Other limits of nodes that came up with `changing`.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limit {
+    /// Names of nodes; at least one.
+    pub nodes: Vec<String>,
+    /// When, on CLOCK_MONOTONIC; now when absent.
+    #[serde(default)]
+    pub at_ns: Option<u64>,
+    /// Those that the nodes came up with when absent.
+    #[serde(default)]
+    pub limits: Option<Limits>,
 }
 
 /// A pcapng file to write.

@@ -91,14 +91,22 @@ impl Branch {
     }
 
     /// Limits a process and all processes that it will start.
-    pub fn place(&self, node: &str, controller: Controller, amount: u64, init: Pid) -> io::Result<Leaf> {
+    pub fn place(
+        &self,
+        node: &str,
+        controller: Controller,
+        amount: Option<u64>,
+        init: Pid,
+    ) -> io::Result<Leaf> {
         // The prefix avoids a collision: a node may be called `tasks`, which is also one of the kernel's files in
         // version 1.
         let leaf = Leaf { version: self.version, folder: self.folder.join(format!("node-{node}")) };
         if !leaf.folder.is_dir() {
             fs::create_dir(&leaf.folder)?;
         }
-        leaf.limit(controller, amount)?;
+        if amount.is_some() {
+            leaf.limit(controller, amount)?;
+        }
         fs::write(leaf.folder.join("cgroup.procs"), init.to_string())?;
         Ok(leaf)
     }
@@ -115,24 +123,32 @@ impl Leaf {
         self.version
     }
 
-    fn limit(&self, controller: Controller, amount: u64) -> io::Result<()> {
-        let quota_us = amount * PERIOD_US / 1_000_000;
+    /// Sets a limit; `None` is without limit.
+    pub fn limit(&self, controller: Controller, amount: Option<u64>) -> io::Result<()> {
+        let quota_us = amount.map(|ppm| ppm * PERIOD_US / 1_000_000);
+        let or =
+            |amount: Option<u64>, none: &str| amount.map_or(none.to_owned(), |amount| amount.to_string());
         match (self.version, controller) {
             (Version::One, Controller::Memory) => {
-                self.write("memory.limit_in_bytes", amount)?;
+                let bytes = or(amount, "-1");
                 // Without this the node would continue in swap, at the speed of a disk. The file is missing where swap
-                // is not counted.
-                self.write_if_there("memory.memsw.limit_in_bytes", amount)
+                // is not counted. It is never below the other one, so a larger limit is set here first.
+                let with_swap = "memory.memsw.limit_in_bytes";
+                let _ = self.write_if_there(with_swap, &bytes);
+                self.write("memory.limit_in_bytes", &bytes)?;
+                self.write_if_there(with_swap, &bytes)
             }
             (Version::Two, Controller::Memory) => {
-                self.write("memory.max", amount)?;
-                self.write_if_there("memory.swap.max", 0)
+                self.write("memory.max", or(amount, "max"))?;
+                self.write_if_there("memory.swap.max", if amount.is_some() { "0" } else { "max" })
             }
             (Version::One, Controller::Cpu) => {
                 self.write("cpu.cfs_period_us", PERIOD_US)?;
-                self.write("cpu.cfs_quota_us", quota_us)
+                self.write("cpu.cfs_quota_us", or(quota_us, "-1"))
             }
-            (Version::Two, Controller::Cpu) => self.write("cpu.max", format!("{quota_us} {PERIOD_US}")),
+            (Version::Two, Controller::Cpu) => {
+                self.write("cpu.max", format!("{} {PERIOD_US}", or(quota_us, "max")))
+            }
         }
     }
 
@@ -156,7 +172,7 @@ impl Leaf {
         fs::write(self.folder.join(file), value.to_string())
     }
 
-    fn write_if_there(&self, file: &str, value: u64) -> io::Result<()> {
+    fn write_if_there(&self, file: &str, value: &str) -> io::Result<()> {
         if self.folder.join(file).exists() {
             self.write(file, value)
         } else {

@@ -37,6 +37,9 @@ pub struct Limits {
     /// CPU time per perceived time, in millionths of one CPU; at least [`CPUS_PPM_MIN`] of real time.
     #[serde(default)]
     pub cpus_ppm: Option<u64>,
+    /// Both will be changed while the fabric is up, so there are groups for both from the start.
+    #[serde(default)]
+    pub changing: bool,
 }
 
 /// Less would not be enough for the init itself.
@@ -64,8 +67,12 @@ impl Limits {
     }
 
     fn controllers(self) -> impl Iterator<Item = Controller> {
-        let memory = self.memory_bytes.map(|_| Controller::Memory);
-        memory.into_iter().chain(self.cpus_ppm.map(|_| Controller::Cpu))
+        let memory = self.needs(self.memory_bytes).then_some(Controller::Memory);
+        memory.into_iter().chain(self.needs(self.cpus_ppm).then_some(Controller::Cpu))
+    }
+
+    fn needs(self, amount: Option<u64>) -> bool {
+        self.changing || amount.is_some()
     }
 }
 
@@ -147,7 +154,7 @@ impl Groups {
     pub fn limit(&self, node: &str, limits: Limits, slower: u64, init: Pid) -> Kept {
         let place = |controller, amount: Option<u64>| {
             let branch = self.branches.iter().find(|branch| branch.has(controller))?;
-            branch.place(node, controller, amount?, init).ok()
+            limits.needs(amount).then(|| branch.place(node, controller, amount, init).ok())?
         };
         Kept {
             limits,
@@ -175,6 +182,31 @@ pub struct Kept {
 }
 
 impl Kept {
+    /// Enforces other limits from now on; `None`: those that the node came up with.
+    pub fn change(&self, limits: Option<Limits>) -> Result<(), String> {
+        let limits = limits.unwrap_or(self.limits);
+        let cpus_ppm = limits.cpus_ppm.map(|ppm| ppm / self.slower.max(1));
+        let changes = [
+            ("cpus", &self.cpus, Controller::Cpu, cpus_ppm),
+            ("memory", &self.memory, Controller::Memory, limits.memory_bytes),
+        ];
+        for (what, leaf, controller, amount) in changes {
+            match leaf {
+                Some(leaf) => leaf.limit(controller, amount).map_err(|error| match error.raw_os_error() {
+                    Some(libc::EBUSY) => format!("{what}: its processes use more, and cannot give it back; allow more"),
+                    _ => format!("{what}: {error}"),
+                })?,
+                None if amount.is_none() => {}
+                None => {
+                    return Err(format!(
+                        "{what}: the node has no control group for it; ask for `changing` in `up`, as root or where control groups are delegated to you"
+                    ))
+                }
+            }
+        }
+        Ok(())
+    }
+
     pub fn memory_limit(&self) -> Option<MemoryLimit> {
         let bytes = self.limits.memory_bytes?;
         let kills = self.memory.as_ref().map_or(0, Leaf::kills);
@@ -218,7 +250,7 @@ mod tests {
 
     #[test]
     fn limits_that_the_kernel_cannot_enforce_are_refused() {
-        let limits = |memory_bytes, cpus_ppm| Limits { memory_bytes, cpus_ppm };
+        let limits = |memory_bytes, cpus_ppm| Limits { memory_bytes, cpus_ppm, changing: false };
         assert!(limits(None, None).check("a", 1).is_ok());
         assert!(limits(Some(4 << 20), Some(10_000)).check("a", 1).is_ok());
         assert!(limits(Some(4096), None).check("db0", 1).unwrap_err().message.contains("node db0"));

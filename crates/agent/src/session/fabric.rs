@@ -84,7 +84,7 @@ impl Session {
     }
 
     /// How many times slower the clocks of programs are.
-    fn slower(&self) -> u64 {
+    pub(super) fn slower(&self) -> u64 {
         self.slowed.map_or(1, |slowed| slowed.factor())
     }
 

@@ -204,6 +204,7 @@ impl Session {
             Action::Pause(struck) => self.strike("pause", libc::SIGSTOP, &struck),
             Action::Resume(struck) => self.strike("resume", libc::SIGCONT, &struck),
             Action::Kill(struck) => self.strike("kill", libc::SIGKILL, &struck),
+            Action::Limit(limit) => self.limit(&limit),
             Action::Clocks {} => self.clocks(),
             Action::Listening { node } => self.listening(&node),
             Action::Wall {} => Ok(json!(Wall::read())),

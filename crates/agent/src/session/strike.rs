@@ -9,7 +9,7 @@ use super::switch::SWITCH;
 use super::{about, unreachable, Session, Step};
 use crate::channel::{FromInit, ToInit};
 use crate::failure::Failure;
-use crate::protocol::Struck;
+use crate::protocol::{Limit, Struck};
 
 /// The inits learn of it so long before: long compared with a message to each, and with the stalls of a busy machine.
 const HANDED_ON: Duration = Duration::from_millis(20);
@@ -23,14 +23,8 @@ impl Session {
         Struck { nodes, at_ns }: &Struck,
     ) -> Result<Value, Failure> {
         let at_ns = at_ns.map(|at_ns| self.pace().real_ns(at_ns));
-        check_instant(request, at_ns)?;
         let positions = self.struck(nodes).map_err(|failure| about(request, failure))?;
-        if let Some(at_ns) = at_ns {
-            self.wait_until_shortly_before(at_ns)?;
-        }
-        if self.ending() {
-            return Err(Failure::internal(format!("{request}: the agent ends, and its nodes with it")));
-        }
+        self.wait_until_shortly_before(request, at_ns)?;
         for &position in &positions {
             let node = &self.nodes[position];
             node.send(&ToInit::Strike { signal, at_ns }, &[]).map_err(|_| unreachable(&node.name))?;
@@ -84,12 +78,36 @@ impl Session {
         Ok(positions)
     }
 
-    fn wait_until_shortly_before(&mut self, at_ns: u64) -> Result<(), Failure> {
+    fn wait_until_shortly_before(&mut self, request: &str, at_ns: Option<u64>) -> Result<(), Failure> {
+        check_instant(request, at_ns)?;
+        let at_ns = at_ns.unwrap_or_default();
         let ahead = Duration::from_nanos(at_ns.saturating_sub(now_ns()?)).saturating_sub(HANDED_ON);
         let deadline = Instant::now() + ahead;
         while Instant::now() < deadline && !self.ending() {
             self.wait(Some(deadline))?;
         }
+        if self.ending() {
+            return Err(Failure::internal(format!("{request}: the agent ends, and its nodes with it")));
+        }
         Ok(())
+    }
+
+    /// Changes the limits of nodes.
+    pub(super) fn limit(&mut self, Limit { nodes, at_ns, limits }: &Limit) -> Result<Value, Failure> {
+        let positions = self.struck(nodes).map_err(|failure| about("limit", failure))?;
+        for (name, limits) in nodes.iter().zip(limits.iter().cycle()) {
+            limits.check(name, self.slower())?;
+        }
+        let at_ns = at_ns.map(|at_ns| self.pace().real_ns(at_ns));
+        self.wait_until_shortly_before("limit", at_ns)?;
+        let ahead = Duration::from_nanos(at_ns.unwrap_or_default().saturating_sub(now_ns()?));
+        std::thread::sleep(ahead);
+        for position in positions {
+            let node = &self.nodes[position];
+            node.kept
+                .change(*limits)
+                .map_err(|why| Failure::preflight(format!("limit {}: {why}", node.name)))?;
+        }
+        Ok(json!({"done_ns": self.pace().perceived_ns(now_ns()?)}))
     }
 }

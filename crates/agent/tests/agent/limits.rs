@@ -201,3 +201,43 @@ fn impossible_limits_are_refused() {
     }
     agent.must(up(json!({})));
 }
+
+#[test]
+fn limits_of_a_node_change_while_it_is_up_and_change_back() {
+    let mut agent = limited(User::Own, json!({"memory_bytes": 256 * MIB, "changing": true}));
+    if !kept_by_groups(&mut agent) {
+        return;
+    }
+    let groups = groups_of(agent.child.id() as i32);
+    // Of the two versions of control groups, whichever has the file.
+    let shows = |files: [&str; 2]| {
+        let read = |file: &&str| {
+            groups.iter().find_map(|group| fs::read_to_string(group.join("node-a").join(file)).ok())
+        };
+        files.iter().find_map(read).unwrap().trim().to_owned()
+    };
+    let limits = || (shows(["cpu.cfs_quota_us", "cpu.max"]), shows(["memory.limit_in_bytes", "memory.max"]));
+    let own = limits();
+    assert!(own.0.starts_with("-1") || own.0.starts_with("max"), "{own:?}");
+    assert_eq!(own.1, (256 * MIB).to_string());
+    agent.must(
+        json!({"do": "limit", "nodes": ["a"], "limits": {"cpus_ppm": 100_000, "memory_bytes": 64 * MIB}}),
+    );
+    let squeezed = limits();
+    assert!(squeezed.0.starts_with("10000"), "{squeezed:?}");
+    assert_eq!(squeezed.1, (64 * MIB).to_string());
+    agent.must(json!({"do": "measure"}));
+    agent.run("a", "spins", "timeout 1 sh -c 'while :; do :; done'; true");
+    let used = node(&agent.must(json!({"do": "read"})), "a")["cpu_time_ns"].as_u64().unwrap();
+    assert!(used < 250_000_000, "{used} ns of CPU time in a second at 0.1 CPUs");
+    agent.must(json!({"do": "limit", "nodes": ["a"]}));
+    assert_eq!(limits(), own);
+    let (kind, message) =
+        agent.must_not(json!({"do": "limit", "nodes": ["b"], "limits": {"cpus_ppm": 100_000}}));
+    assert!(
+        kind == "preflight" && message.contains("limit b: cpus: the node has no control group"),
+        "{message}"
+    );
+    let (_, message) = agent.must_not(json!({"do": "limit", "nodes": ["a"], "limits": {"cpus_ppm": 1}}));
+    assert!(message.contains("cpus_ppm 1"), "{message}");
+}
