@@ -26,6 +26,12 @@ def test_sound_numbers_pass() -> None:
     check_plausible([], [])
 
 
+def test_operations_may_fail_where_something_is_broken_but_not_all_of_them() -> None:
+    check_plausible(operations(10, 90), [], is_broken=True)
+    with pytest.raises(TestbedError, match="no operation succeeded"):
+        check_plausible(operations(0, 90), [], is_broken=True)
+
+
 @pytest.mark.parametrize(
     ("metrics", "reason"),
     [

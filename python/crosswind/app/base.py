@@ -35,7 +35,8 @@ class Stage:
 
     `folder` belongs to the account that the application runs as. It is empty at the start and removed at the
     end. `files` are copies of the files that the parameters name, by those names. `is_watched`: somebody
-    looks at the trial while it runs.
+    looks at the trial while it runs. `has_faults`: the load must outlive its servers; operations that fail
+    meanwhile are counted.
     """
 
     fabric: Fabric
@@ -43,6 +44,7 @@ class Stage:
     seed: int
     files: Mapping[str, Path] = field(default_factory=dict)
     is_watched: bool = False
+    has_faults: bool = False
 
 
 @dataclass(frozen=True)
@@ -182,6 +184,17 @@ class Application(DeclaredApplication):
     def load(self, stage: Stage) -> Load:
         """Start the load, warm-up first, and return at once."""
 
+    def restart(self, stage: Stage, node: str) -> None:
+        """Start again, while the load runs, what ran on a node that was killed: its own commands, its data.
+
+        Return at once: until it is ready, operations fail. Called for the nodes that `faults_on` says are
+        restartable.
+        """
+        raise NotImplementedError(f"{self.name} starts nothing again on {node}")
+
     @abstractmethod
     def stop(self, stage: Stage) -> None:
-        """Stop the servers cleanly; raise TestbedError if one had ended during the load."""
+        """Stop the servers cleanly; raise TestbedError if one had ended during the load.
+
+        Those that were struck down with their node are as they should be.
+        """

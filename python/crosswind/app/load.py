@@ -21,6 +21,9 @@ WINDOW_LEAD_S = 0.1
 TAIL_S = 60.0
 # Shortest time limit of a load that ends after a number of operations.
 UNBOUNDED_S = 3600.0
+# Under faults, an operation without an answer fails after this time: long against a retransmission timeout
+# that has doubled a few times, short against a fault.
+OUTLIVE_S = "5"
 # Mean time of an operation if one in ten waits for a retransmission timeout of 200 ms.
 SLOW_OPERATION_S = 0.02
 
@@ -100,6 +103,7 @@ def offer_load(
         *("--samples", str(samples)),
         *("--summary", str(summary)),
         *(("--live", str(live)) if live is not None else ()),
+        *(("--outlive", OUTLIVE_S, "--error-share-max", "1") if stage.has_faults else ()),
     ]
     process = stage.fabric.start(node, "load", command, cwd=stage.folder)
     measured_s = longest_measured_s(duration_ns, operations)

@@ -27,10 +27,13 @@ def run_to_end(stage: Stage, node: str, name: str, command: list[object], timeou
 def stop_servers(stage: Stage, servers: Sequence[Process], grace_s: float = GRACE_S) -> None:
     """Stop servers that must still run: all at once, within 5 s even if several hang.
 
+    Those that were struck down with their node are left out.
+
     Args:
         grace_s: between SIGTERM and SIGKILL; 0 if nothing needs what a clean end would write.
     Raises: TestbedError: some had ended during the load; has the end of the output of each.
     """
+    servers = [server for server in servers if not server.struck_down]
     dead = [server for server in servers if server.ended is not None]
     stage.fabric.stop([server for server in servers if server not in dead], grace_s)
     if dead:

@@ -25,12 +25,13 @@ from crosswind.results.ranged import of_whole_trial
 from crosswind.results.rows import Status, attempt_name
 from crosswind.runner.budgets import Budgets
 from crosswind.runner.disk import DiskFull, is_disk_full
+from crosswind.runner.faults import has_faults
 from crosswind.runner.interruption import Interrupted, Interruption
 from crosswind.runner.plausible import check_plausible
 from crosswind.runner.reason import reason_of
 from crosswind.runner.steering import Steering
 from crosswind.runner.trial import MeasuredTrial, run_trial
-from crosswind.spec import Resolved
+from crosswind.spec import Resolved, condition_of
 from crosswind.stream import Event, Stream, TrialReached
 from crosswind.testbed import FabricFiles, RunningTestbed, TestbedError, WorkFolder
 
@@ -115,7 +116,8 @@ class Attempt:
                 )
             self._step("measured")
             metrics = self._store(measured)
-            check_plausible(metrics, self._resolved.application.figures)
+            is_broken = has_faults(condition_of(self._resolved, self._trial.condition))
+            check_plausible(metrics, self._resolved.application.figures, is_broken=is_broken)
             row = self._row("done", self._judge(measured.measurement))
             self._write_moves()
             self._journal.stored(self._trial.id, row, metrics)

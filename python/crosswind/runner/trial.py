@@ -15,12 +15,20 @@ from crosswind.results import Measurement
 from crosswind.results.journal import StepName
 from crosswind.results.measurement import ClockLine
 from crosswind.runner.budgets import Budgets
+from crosswind.runner.faults import NodeFaults, check_faults, has_faults, with_faults
 from crosswind.runner.interference import real_noise
 from crosswind.runner.limits import check_limits, within_limits
 from crosswind.runner.operations import published
 from crosswind.runner.reason import exception_text
 from crosswind.runner.steering import Steering
-from crosswind.spec import FabricCondition, Resolved, fabric_of, limits_of, real_interference
+from crosswind.spec import (
+    FabricCondition,
+    Resolved,
+    condition_of,
+    fabric_of,
+    limits_of,
+    real_interference,
+)
 from crosswind.spec.network import STAR_SWITCH, star_links
 from crosswind.stream import Event, OperationsStep, Step, Stream
 from crosswind.testbed import Ended, FabricFiles, RunningTestbed, TestbedError, ThisMachine, WorkFolder
@@ -83,7 +91,9 @@ def run_trial(
     condition, spec = spec.condition, spec.with_changes(condition=EMPTY_CONDITION)
     noise_entries = real_interference(resolved, trial.condition)
     limits = limits_of(resolved)
+    declared = condition_of(resolved, trial.condition)
     with (
+        NodeFaults(declared, application, limits) as faults,
         testbed.fabric(spec, work, logs, files, limits) as fabric,
         budgets.followed(trial.condition, fabric, steering),
         within_limits(fabric),
@@ -92,7 +102,8 @@ def run_trial(
         if stream.wants(Step):
             fabric.watch(stream.publish)
         is_watched = stream.wants(OperationsStep)
-        stage = Stage(fabric, fabric.fresh(work, "trial"), trial.seed, named, is_watched)
+        folder = fabric.fresh(work, "trial")
+        stage = Stage(fabric, folder, trial.seed, named, is_watched, has_faults(declared))
         application.start(stage)
         on_step("prepared")
         applied_ns = fabric.set(budgets.applied(condition))
@@ -104,10 +115,17 @@ def run_trial(
             began_s = fabric.now_s()
             with published(load, application.name, stream):
                 load.await_measured_phase()
-                fabric.measure()
-                await_end(load, began_s, application, stage)
+                faults.begin(stage, fabric.measure())
+                try:
+                    await_end(load, began_s, application, stage)
+                except TestbedError as failure:
+                    check_faults(faults.done, then=failure)
+                    raise
                 measurement = fabric.read()
             clock = fabric.clock_of(load.process.node)
+        faults.end()
+        measurement = with_faults(measurement, declared, faults.done)
+        check_faults(measurement.faults)
         check_limits(measurement)
         try:
             outcome = load.outcome()

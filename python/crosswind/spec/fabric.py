@@ -57,8 +57,19 @@ def count_of(domains: int | Sequence[Sequence[str]]) -> int:
 
 
 def limits_of(resolved: AnyResolved) -> dict[str, RequestedLimits]:
-    """Return the limits of nodes, as the agent takes them (contracts.md, section 2)."""
-    return dict(resolved.topology.limits)
+    """Return the limits of nodes, as the agent takes them (contracts.md, section 2).
+
+    Nodes that a condition squeezes are prepared for that under every condition.
+    """
+    squeezed = {
+        fault.node
+        for condition in resolved.conditions
+        for step in condition.timeline
+        for fault in step.nodes
+        if fault.do == "squeeze"
+    }
+    limits = resolved.topology.limits
+    return {**limits, **{node: {**limits.get(node, {}), "changing": True} for node in sorted(squeezed)}}
 
 
 def condition_of(resolved: AnyResolved, name: str) -> ResolvedCondition:

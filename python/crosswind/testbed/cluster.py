@@ -24,7 +24,7 @@ from crosswind.stream import Step
 from crosswind.testbed.at_once import at_once
 from crosswind.testbed.cluster_files import ClusterFiles
 from crosswind.testbed.errors import AgentDied, TestbedError
-from crosswind.testbed.fabric import Fabric, FabricFiles, Process, Root
+from crosswind.testbed.fabric import Fabric, FabricFiles, Process, Root, Strike
 from crosswind.testbed.folders import WorkFolder
 from crosswind.testbed.machines import ClocksAt, ComparedClock, Machines
 from crosswind.testbed.replies import Listener, Node
@@ -148,6 +148,30 @@ class ClusterFabric(Fabric):
         return part.start(
             node, name, argv, cwd=cwd, env=env, root=root, account=account, whole_output=whole_output
         )
+
+    def strike(self, strike: Strike, nodes: Sequence[str], at_ns: int | None = None) -> int:
+        return self._on_each(nodes, at_ns, lambda part, there, at: part.strike(strike, there, at))
+
+    def limit(self, nodes: Sequence[str], limits: RequestedLimits | None, at_ns: int | None = None) -> int:
+        return self._on_each(nodes, at_ns, lambda part, there, at: part.limit(there, limits, at))
+
+    def _on_each(
+        self,
+        nodes: Sequence[str],
+        at_ns: int | None,
+        do: Callable[[RunningFabric, Sequence[str], int | None], int],
+    ) -> int:
+        """Do something to nodes on their machines at one instant; return when the last was done."""
+        lines = self._clocks.latest()
+        of_machine: dict[int, list[str]] = {}
+        for node in nodes:
+            of_machine.setdefault(self._machine_of[node], []).append(node)
+
+        def do_there(machine: int) -> int:
+            there_ns = None if at_ns is None else lines[machine].there(at_ns)
+            return lines[machine].here(do(self._parts[machine], of_machine[machine], there_ns))
+
+        return max(at_once(do_there, sorted(of_machine)))
 
     def listeners(self, node: str) -> list[Listener]:
         return self._parts[self._machine_of[node]].listeners(node)

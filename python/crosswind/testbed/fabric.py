@@ -6,11 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from crosswind.results import Measurement
 from crosswind.results.measurement import ClockLine
 from crosswind.spec import FabricCondition
-from crosswind.spec.resolved import REAL_TIME, PerceivedTime, ResolvedCut
+from crosswind.spec.resolved import REAL_TIME, PerceivedTime, RequestedLimits, ResolvedCut
 from crosswind.stream import Step
 from crosswind.testbed.agent import Agent, Ended
 from crosswind.testbed.errors import TestbedError
@@ -27,6 +28,10 @@ PROBE_INTERVAL_S = 0.02
 CHECK_S = 0.25
 # A process that ignores SIGTERM gets no more real time than this, however slow its time is.
 LONGEST_GRACE_S = 60.0
+
+
+# What happens to every process of a node.
+Strike = Literal["pause", "resume", "kill"]
 
 
 def grace_of(perceived: PerceivedTime, grace_s: float) -> float:
@@ -47,7 +52,10 @@ class Process:
         time: how it perceives time.
         started_ns: just before it was started, in ns of CLOCK_MONOTONIC.
         stdout, stderr: where its outputs are stored. Those of another machine come here at the end.
+        struck_down: its node was killed while it ran, so its end says nothing against it.
     """
+
+    struck_down = False
 
     def __init__(
         self,
@@ -278,6 +286,25 @@ class Fabric(ABC):
             account: user and group id instead of the application's; only as root.
             whole_output: its output is data of the trial, a line for each operation, and is read before the
                 fabric is taken down. Until then all of it is stored.
+        """
+
+    @abstractmethod
+    def strike(self, strike: Strike, nodes: Sequence[str], at_ns: int | None = None) -> int:
+        """Stop every process of nodes, let them go on, or kill them.
+
+        Args:
+            at_ns: when, on the clock of the measurement, at most 10 s ahead; now when absent.
+        Returns: when the last process had it, on that clock; after a kill, none is left.
+        """
+
+    @abstractmethod
+    def limit(self, nodes: Sequence[str], limits: RequestedLimits | None, at_ns: int | None = None) -> int:
+        """Change the limits of nodes that came up with `changing` ones.
+
+        Args:
+            limits: all of them; those that the nodes came up with when absent.
+            at_ns: as of `strike`.
+        Returns: when the last node had them.
         """
 
     @abstractmethod

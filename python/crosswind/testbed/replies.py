@@ -44,6 +44,12 @@ class Switch(Reply):
     pid: int
 
 
+class Struck(Reply):
+    """When the last process of some nodes was stopped, went on, or was killed."""
+
+    done_ns: int
+
+
 class Up(Reply):
     """A fabric that came up; `domains` is how many threads of the emulator carry it.
 

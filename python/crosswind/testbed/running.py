@@ -14,11 +14,11 @@ from crosswind.spec.resolved import REAL_TIME, RequestedLimits, ResolvedCut
 from crosswind.stream import Step
 from crosswind.testbed.agent import Agent
 from crosswind.testbed.errors import AgentDied, TestbedError
-from crosswind.testbed.fabric import Fabric, FabricFiles, Process, Root
+from crosswind.testbed.fabric import Fabric, FabricFiles, Process, Root, Strike
 from crosswind.testbed.files import HereFiles, MachineFiles
 from crosswind.testbed.folders import WorkFolder
 from crosswind.testbed.outputs import HEAD_BYTES, KEEP, TAIL_BYTES, shorten
-from crosswind.testbed.replies import Changed, Down, Listener, Listening, Measuring, Started, Up
+from crosswind.testbed.replies import Changed, Down, Listener, Listening, Measuring, Started, Struck, Up
 
 # 200,000 drops and as many retransmissions are 80 MB, and 20 active elements 100 MB an hour.
 MEASUREMENT_BYTES_MAX = 1 << 30
@@ -60,6 +60,8 @@ class RunningFabric(Fabric):
         self._machine_files = machine_files or HereFiles()
         self._check = check
         self._outputs: set[Path] = set()
+        self._processes: list[Process] = []
+        self._is_down = False
 
     @property
     def application_account(self) -> tuple[int, int]:
@@ -101,6 +103,8 @@ class RunningFabric(Fabric):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        # Whoever still starts or strikes something must not hit the next fabric of the agent.
+        self._is_down = True
         try:
             self.written = self._agent.request("down", Down)
         except TestbedError:
@@ -130,6 +134,7 @@ class RunningFabric(Fabric):
         account: tuple[int, int] | None = None,
         whole_output: bool = False,
     ) -> Process:
+        self._check_up(f"start {name} on {node}")
         folder, files = self._logs / node, self._machine_files
         stdout, stderr = folder / f"{name}.out", folder / f"{name}.err"
         (stdout_there, printed), (stderr_there, complained) = files.output(stdout), files.output(stderr)
@@ -153,7 +158,7 @@ class RunningFabric(Fabric):
         started = self._agent.request("start", Started, request)
         self._outputs |= {stdout, stderr}
         outputs = (printed, complained)
-        return Process(
+        process = Process(
             self._agent,
             started.process,
             node,
@@ -166,6 +171,23 @@ class RunningFabric(Fabric):
             started_ns,
             self._check,
         )
+        self._processes.append(process)
+        return process
+
+    def strike(self, strike: Strike, nodes: Sequence[str], at_ns: int | None = None) -> int:
+        self._check_up(f"{strike} {' '.join(nodes)}")
+        if strike == "kill":
+            for process in self._processes:
+                process.struck_down |= process.node in nodes and process.ended is None
+        return self._agent.request(strike, Struck, {"nodes": list(nodes), **_at(at_ns)}).done_ns
+
+    def limit(self, nodes: Sequence[str], limits: RequestedLimits | None, at_ns: int | None = None) -> int:
+        request = {"nodes": list(nodes), "limits": limits, **_at(at_ns)}
+        return self._agent.request("limit", Struck, request).done_ns
+
+    def _check_up(self, what: str) -> None:
+        if self._is_down:
+            raise TestbedError(f"{what}: the network is down")
 
     def listeners(self, node: str) -> list[Listener]:
         return self._agent.request("listening", Listening, {"node": node}).sockets

@@ -118,6 +118,9 @@ class Command(Application):
             self._words(stage, node, command),
         )
 
+    def restart(self, stage: Stage, node: str) -> None:
+        self._servers.append(self._start(stage, node, node, self.parameters.roles[node].command))
+
     def stop(self, stage: Stage) -> None:
         stop_servers(stage, self._servers)
 

@@ -216,6 +216,9 @@ class Compose(Application):
             context.command,
         )
 
+    def restart(self, stage: Stage, node: str) -> None:
+        self._running[node] = self._start(stage, node, node, self._contexts[node].command)
+
     def stop(self, stage: Stage) -> None:
         stop_servers(stage, [self._running[node] for node in self._servers])
 

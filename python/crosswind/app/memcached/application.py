@@ -87,17 +87,7 @@ class Memcached(Application):
         return Demand(memory_bytes=self.parameters.memory_bytes, remedy="write less `memory`")
 
     def start(self, stage: Stage) -> None:
-        asked, program = self.parameters, MEMCACHED.program("memcached")
-        command = [
-            program.path,
-            *("-l", stage.fabric.nodes[SERVER].address),
-            *("-p", PORT),
-            *("-U", 0),
-            *("-t", asked.threads),
-            *("-m", -(-asked.memory_bytes // _MIB)),
-            *("-c", asked.connections + _SPARE_CONNECTIONS),
-        ]
-        self._server = stage.fabric.start(SERVER, "memcached", command, cwd=stage.folder, env=program.env)
+        self._server = self._serve(stage)
         stage.fabric.probe(
             CLIENT,
             "first-key",
@@ -106,8 +96,9 @@ class Memcached(Application):
             timeout_s=READY_S,
             alive=[self._server],
         )
-        filling_s = READY_S + asked.key_count / _KEYS_PER_S_MIN
-        run_to_end(stage, CLIENT, "memcached-prepare", self._fill(stage, asked.key_count), filling_s)
+        keys = self.parameters.key_count
+        filling_s = READY_S + keys / _KEYS_PER_S_MIN
+        run_to_end(stage, CLIENT, "memcached-prepare", self._fill(stage, keys), filling_s)
 
     def load(self, stage: Stage) -> Load:
         asked = self.parameters
@@ -124,8 +115,25 @@ class Memcached(Application):
             stage, CLIENT, arguments, warm_up_ns=asked.warm_up_ns, duration_ns=asked.duration_ns
         )
 
+    def restart(self, stage: Stage, node: str) -> None:
+        # Empty, as memcached is: until a SET has stored its key again, a GET fails.
+        self._server = self._serve(stage)
+
     def stop(self, stage: Stage) -> None:
         stop_servers(stage, [self._server])
+
+    def _serve(self, stage: Stage) -> Process:
+        asked, program = self.parameters, MEMCACHED.program("memcached")
+        command = [
+            program.path,
+            *("-l", stage.fabric.nodes[SERVER].address),
+            *("-p", PORT),
+            *("-U", 0),
+            *("-t", asked.threads),
+            *("-m", -(-asked.memory_bytes // _MIB)),
+            *("-c", asked.connections + _SPARE_CONNECTIONS),
+        ]
+        return stage.fabric.start(SERVER, "memcached", command, cwd=stage.folder, env=program.env)
 
     def _address(self, stage: Stage) -> str:
         return f"{stage.fabric.nodes[SERVER].address}:{PORT}"

@@ -17,6 +17,7 @@ from crosswind.app.server import stop_servers
 from crosswind.spec.declared import FaultNodes, Figure
 from crosswind.spec.quantities import Duration, PositiveDuration, Size
 from crosswind.testbed.binaries import LOAD, find_binary
+from crosswind.testbed.fabric import Process
 
 PORT = 7077
 
@@ -59,13 +60,7 @@ class Rpc(Application):
         return FaultNodes(frozenset({"server"}), frozenset({"client"}))
 
     def start(self, stage: Stage) -> None:
-        address = stage.fabric.nodes["server"].address
-        self._server = stage.fabric.start(
-            "server",
-            "rpc-serve",
-            [find_binary(LOAD), "rpc-serve", "--listen", f"{address}:{PORT}"],
-            cwd=stage.folder,
-        )
+        self._server = self._serve(stage)
         await_listening(self._server)
 
     def load(self, stage: Stage) -> Load:
@@ -82,5 +77,13 @@ class Rpc(Application):
             stage, "client", arguments, warm_up_ns=asked.warm_up_ns, duration_ns=asked.duration_ns
         )
 
+    def restart(self, stage: Stage, node: str) -> None:
+        self._server = self._serve(stage)
+
     def stop(self, stage: Stage) -> None:
         stop_servers(stage, [self._server])
+
+    def _serve(self, stage: Stage) -> Process:
+        address = stage.fabric.nodes["server"].address
+        command = [find_binary(LOAD), "rpc-serve", "--listen", f"{address}:{PORT}"]
+        return stage.fabric.start("server", "rpc-serve", command, cwd=stage.folder)

@@ -93,19 +93,15 @@ class Web(Application):
         return FaultNodes(frozenset({SERVER}), frozenset({CLIENT}))
 
     def start(self, stage: Stage) -> None:
-        asked, server = self.parameters, _SERVERS[self.parameters.server]
-        address = stage.fabric.nodes[SERVER].address
-        site = Site(address, stage.folder / "site", asked.connections + _SPARE_CONNECTIONS)
+        asked, site = self.parameters, self._site(stage)
         site.objects.mkdir(parents=True)
         for size in set(asked.objects_bytes):
             with (site.objects / str(size)).open("wb") as file:
                 file.truncate(size)
-        site.configuration.write_text(server.configuration(site))
+        site.configuration.write_text(_SERVERS[asked.server].configuration(site))
         for path in (site.folder, site.objects):
             shutil.chown(path, *stage.fabric.application_account)
-        self._process = stage.fabric.start(
-            SERVER, asked.server, server.command(site), cwd=site.folder, env=server.env
-        )
+        self._process = self._serve(stage)
         stage.fabric.probe(
             CLIENT,
             "first-request",
@@ -118,8 +114,20 @@ class Web(Application):
     def load(self, stage: Stage) -> Load:
         return self._own_client(stage) if self.parameters.client == "crosswind" else self._vegeta(stage)
 
+    def restart(self, stage: Stage, node: str) -> None:
+        self._process = self._serve(stage)
+
     def stop(self, stage: Stage) -> None:
         stop_servers(stage, [self._process])
+
+    def _site(self, stage: Stage) -> Site:
+        address = stage.fabric.nodes[SERVER].address
+        return Site(address, stage.folder / "site", self.parameters.connections + _SPARE_CONNECTIONS)
+
+    def _serve(self, stage: Stage) -> Process:
+        name, site = self.parameters.server, self._site(stage)
+        server = _SERVERS[name]
+        return stage.fabric.start(SERVER, name, server.command(site), cwd=site.folder, env=server.env)
 
     def _own_client(self, stage: Stage) -> Load:
         asked = self.parameters

@@ -191,6 +191,9 @@ class Ycsb(Application):
             operations=asked.operations,
         )
 
+    def restart(self, stage: Stage, node: str) -> None:
+        self._store.restart(stage, node)
+
     def stop(self, stage: Stage) -> None:
         self._store.stop(stage)
 

@@ -88,11 +88,11 @@ class Cassandra(Store):
 
     def _serve_all(self, stage: Stage) -> list[Process]:
         """Start all nodes; they are ready after `_await`."""
-        members = members_of(stage.fabric.nodes)
-        seeds = [address_of(stage, member) for member in members]
-        return [self._serve(stage, member, number, seeds) for number, member in enumerate(members)]
+        return [self.serve(stage, member) for member in members_of(stage.fabric.nodes)]
 
-    def _serve(self, stage: Stage, node: str, number: int, seeds: Sequence[str]) -> Process:
+    def serve(self, stage: Stage, node: str) -> Process:
+        members = members_of(stage.fabric.nodes)
+        seeds, number = [address_of(stage, member) for member in members], members.index(node)
         folder = stage.folder / node
         conf, scratch = folder / "conf", folder / "scratch"
         for own in (conf, scratch):

@@ -73,12 +73,12 @@ class Etcd(Store):
 
     def _serve_all(self, stage: Stage) -> list[Process]:
         """Start all members; they are ready after `_await_members`."""
+        return [self.serve(stage, member) for member in members_of(stage.fabric.nodes)]
+
+    def serve(self, stage: Stage, node: str) -> Process:
+        # With names instead of addresses, which differ from fabric to fabric.
         members = members_of(stage.fabric.nodes)
         cluster = ",".join(f"{member}={_peer_url(member)}" for member in members)
-        return [self._serve(stage, member, cluster) for member in members]
-
-    def _serve(self, stage: Stage, node: str, cluster: str) -> Process:
-        """Start a member, with names instead of addresses: addresses differ from fabric to fabric."""
         folder, address = stage.folder / node, address_of(stage, node)
         server = ETCD.program("etcd")
         command = [

@@ -46,20 +46,37 @@ class FerretDB(PostgreSQL):
 
     def start(self, stage: Stage) -> None:
         super().start(stage)
+        own_folder(stage, _DATABASE)
         self._servers.append(self._serve_gateway(stage))
+
+    def restart(self, stage: Stage, node: str) -> None:
+        super().restart(stage, node)
+        if node == PRIMARY:
+            # It ends when it cannot reach PostgreSQL at its start.
+            self._await_ready(stage, self._servers[-1:], [])
+            self._servers.append(self._start_gateway(stage))
 
     def target(self, stage: Stage) -> list[str]:
         return ["--store", "mongodb", "--server", f"{address_of(stage, PRIMARY)}:{PORT}"]
 
     def fill(self, stage: Stage, loader: str) -> None:
         self.sql(stage, "create-database", f"CREATE DATABASE {_DATABASE}")
+        own_folder(stage, _DATABASE)
         gateway = self._serve_gateway(stage)
         super().fill(stage, loader)
         end(gateway, signal.SIGTERM)
         self.sql(stage, "settle-ferretdb", "VACUUM (FREEZE, ANALYZE)", _DATABASE)
 
     def _serve_gateway(self, stage: Stage) -> Process:
-        folder, address = own_folder(stage, _DATABASE), address_of(stage, PRIMARY)
+        """Start the gateway; return when it answers."""
+        gateway = self._start_gateway(stage)
+        server = ["--server", f"{address_of(stage, PRIMARY)}:{PORT}"]
+        ping = [find_binary(LOAD), "mongodb-command", *server, "--command", '{"ping": 1}']
+        await_answer(stage, PRIMARY, "ping", ping, lambda _: True, alive=[gateway])
+        return gateway
+
+    def _start_gateway(self, stage: Stage) -> Process:
+        folder, address = stage.folder / _DATABASE, address_of(stage, PRIMARY)
         command = [
             FERRETDB.program().path,
             "--handler=postgresql",
@@ -69,8 +86,4 @@ class FerretDB(PostgreSQL):
             "--debug-addr=-",
             f"--postgresql-url=postgres://{USER}@{address}:{POSTGRESQL_PORT}/{_DATABASE}",
         ]
-        gateway = stage.fabric.start(PRIMARY, "ferretdb", command, cwd=folder)
-        server = ["--server", f"{address}:{PORT}"]
-        ping = [find_binary(LOAD), "mongodb-command", *server, "--command", '{"ping": 1}']
-        await_answer(stage, PRIMARY, "ping", ping, lambda _: True, alive=[gateway])
-        return gateway
+        return stage.fabric.start(PRIMARY, "ferretdb", command, cwd=folder)

@@ -98,9 +98,9 @@ class MongoDB(Store):
 
     def _serve_all(self, stage: Stage) -> list[Process]:
         """Start all members; they are ready after `_await_members`."""
-        return [self._serve(stage, member) for member in members_of(stage.fabric.nodes)]
+        return [self.serve(stage, member) for member in members_of(stage.fabric.nodes)]
 
-    def _serve(self, stage: Stage, node: str) -> Process:
+    def serve(self, stage: Stage, node: str) -> Process:
         folder = stage.folder / node
         place = ["--dbpath", folder, "--bind_ip", address_of(stage, node), "--port", str(PORT)]
         sizes = ["--wiredTigerCacheSizeGB", _CACHE_GB, "--oplogSize", _OPLOG_MB]

@@ -105,16 +105,19 @@ class PostgreSQL(Store):
     def start(self, stage: Stage) -> None:
         standbys = replicas_of(stage.fabric.nodes)
         self.data(stage.fabric.nodes).lay_out(stage.folder)
+        self._servers = [self.serve(stage, node) for node in (PRIMARY, *standbys)]
+        self._await_ready(stage, self._servers, standbys)
+
+    def serve(self, stage: Stage, node: str) -> Process:
+        if node != PRIMARY:
+            return self._serve(stage, node)
+        standbys = replicas_of(stage.fabric.nodes)
         names = f"ANY 1 ({', '.join(standbys)})" if standbys else ""
         replication = (
-            "-c",
-            f"synchronous_standby_names={names}",
-            "-c",
-            f"synchronous_commit={self.durability}",
+            *("-c", f"synchronous_standby_names={names}"),
+            *("-c", f"synchronous_commit={self.durability}"),
         )
-        primary = self._serve(stage, PRIMARY, *replication)
-        self._servers = [primary, *(self._serve(stage, standby) for standby in standbys)]
-        self._await_ready(stage, self._servers, standbys)
+        return self._serve(stage, PRIMARY, *replication)
 
     def target(self, stage: Stage) -> list[str]:
         server = f"{address_of(stage, PRIMARY)}:{PORT}"

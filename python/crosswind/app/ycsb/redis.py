@@ -88,12 +88,15 @@ class Redis(Store):
 
     def start(self, stage: Stage) -> None:
         self.data(stage.fabric.nodes).lay_out(stage.folder)
-        primary = self._serve(stage, PRIMARY)
-        self._servers = [primary]
+        self._servers = [self.serve(stage, PRIMARY)]
         for replica in replicas_of(stage.fabric.nodes):
             own_folder(stage, replica)
-            self._servers.append(self._serve(stage, replica, "--replicaof", PRIMARY, str(PORT)))
+            self._servers.append(self.serve(stage, replica))
         self._await_replicas(stage, self._servers)
+
+    def serve(self, stage: Stage, node: str) -> Process:
+        follows = () if node == PRIMARY else ("--replicaof", PRIMARY, str(PORT))
+        return self._serve(stage, node, *follows)
 
     def target(self, stage: Stage) -> list[str]:
         server = f"{address_of(stage, PRIMARY)}:{PORT}"

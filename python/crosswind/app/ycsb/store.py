@@ -103,6 +103,14 @@ class Store(ABC):
     def start(self, stage: Stage) -> None:
         """Start `_servers` from a copy of the data; return when all replicas follow."""
 
+    def restart(self, stage: Stage, node: str) -> None:
+        """Start the server of a node that was killed again, from what it had written, and return at once."""
+        self._servers.append(self.serve(stage, node))
+
+    @abstractmethod
+    def serve(self, stage: Stage, node: str) -> Process:
+        """Start the server of a node as in a trial; it is ready some time later."""
+
     @abstractmethod
     def target(self, stage: Stage) -> list[str]:
         """Return the arguments with which `crosswind-load` connects to the database."""

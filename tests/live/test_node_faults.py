@@ -1,0 +1,169 @@
+"""Nodes are paused, killed and restarted under load: trials end, and what was broken is seen where it was."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+from crosswind.app.ycsb.application import stores
+from crosswind.app.ycsb.postgresql import POSTGRESQL
+from crosswind.results.measurement import Fault, Measurement
+from crosswind.testbed.folders import cache_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Live
+
+MS = 1_000_000
+# A fault of a starved machine is late; on a quiet one it is well below 1 ms (docs/lab/2026-11-faults.md).
+LATE_NS = 100 * MS
+
+EXPERIMENT = """
+name: node-faults
+topology:
+  hosts: 4
+  uplink: {{rate: 1Gbit/s, delay: 20us, buffer: 256KiB}}
+  nodes: {{{nodes}}}
+conditions:
+  - broken:
+      summary: faults of nodes
+      {faults}
+application: {{{application}}}
+trials: {{repeat: 1, rest: 0s, seed: 7, limits: {{void: accept}}}}
+"""
+RPC = "rpc: {{connections: 2, warm_up: 1s, duration: {duration}, rate: 200/s}}"
+
+
+def measured(live: Live, faults: str, application: str, nodes: str, timeout_s: float = 120) -> Path:
+    """Run one trial to its end and return the folder of its run."""
+    live.env["CROSSWIND_CACHE_DIR"] = str(cache_folder())
+    text = EXPERIMENT.format(faults=faults, application=application, nodes=nodes)
+    (live.folder / "faults.yaml").write_text(text)
+    live.measured("faults.yaml", timeout_s=timeout_s)
+    live.await_no_process()
+    return (live.results / "node-faults" / "latest").resolve()
+
+
+def of_rpc(live: Live, faults: str, duration: str) -> Path:
+    return measured(live, faults, RPC.format(duration=duration), "server: h0, client: h1")
+
+
+def latest(folder: Path, pattern: str) -> Path:
+    """Return the file of the latest attempt: on a busy machine the ones before it were void."""
+    return max(folder.glob(pattern), key=lambda file: file.stat().st_mtime_ns)
+
+
+def faults_of(folder: Path) -> list[Fault]:
+    measurement = Measurement.model_validate_json(latest(folder, "monitors/*.json").read_text())
+    for fault in measurement.faults:
+        assert fault.error is None
+        assert fault.done_ns - fault.due_ns >= 0
+        if fault.kind != "restart":
+            assert fault.done_ns - fault.due_ns < LATE_NS, fault
+    return measurement.faults
+
+
+def operations(folder: Path, where: str) -> int:
+    """Return the number of operations that fulfil a condition in SQL."""
+    samples = duckdb.read_parquet(str(latest(folder, "samples/*.parquet")))  # noqa: F841
+    found = duckdb.execute(f"SELECT count(*) FROM samples WHERE {where}").fetchone()
+    assert found is not None
+    return int(found[0])
+
+
+def test_a_server_is_killed_and_restarted_and_its_load_goes_on(live: Live) -> None:
+    folder = of_rpc(live, "at: {500ms: {kill: server}, 1500ms: {restart: server}}", "3s")
+    killed, restarted = faults_of(folder)
+    assert (killed.words, restarted.words) == ("kill server", "restart server")
+    assert restarted.due_ns - killed.due_ns == 1_000 * MS
+    # From the kill to the restart nothing succeeds, and the schedule goes on.
+    meanwhile = f"started_ns > {killed.done_ns} AND intended_ns < {restarted.due_ns}"
+    assert operations(folder, f"ok AND {meanwhile}") == 0
+    assert operations(folder, f"NOT ok AND {meanwhile}") > 100
+    assert operations(folder, f"ok AND intended_ns > {restarted.done_ns + 200 * MS}") > 100
+    assert operations(folder, "measured") == 600
+
+
+def test_a_pause_of_two_seconds_is_two_seconds_without_operations(live: Live) -> None:
+    folder = of_rpc(live, "at: {500ms: {pause: server}, 2500ms: {resume: server}}", "4s")
+    paused, resumed = faults_of(folder)
+    # What the server had sent may still arrive.
+    quiet = f"finished_ns > {paused.done_ns + 20 * MS} AND finished_ns < {resumed.due_ns}"
+    assert operations(folder, quiet) == 0
+    assert operations(folder, "NOT ok") == 0
+    slowest = f"finished_ns - intended_ns > {resumed.due_ns - paused.done_ns - 100 * MS}"
+    assert operations(folder, slowest) > 0
+    assert operations(folder, f"finished_ns > {resumed.done_ns}") > 400
+
+
+def test_an_interrupted_run_leaves_nothing_of_a_paused_node(live: Live) -> None:
+    text = EXPERIMENT.format(
+        faults="at: {100ms: {pause: server}, 20s: {kill: server}, 25s: {restart: server}}",
+        application=RPC.format(duration="30s"),
+        nodes="server: h0, client: h1",
+    )
+    (live.folder / "faults.yaml").write_text(text)
+    running = live.start("run", "faults.yaml")
+    deadline_s = time.monotonic() + 30
+    while not list(live.folder.glob("results/node-faults/*/logs/*/client/load.out")):
+        assert time.monotonic() < deadline_s
+        time.sleep(0.02)
+    time.sleep(1)
+    running.send_signal(signal.SIGINT)
+    said, _ = running.communicate(timeout=30)
+    assert running.returncode == 4, said
+    assert "interrupted by SIGINT" in said
+    live.await_no_process()
+
+
+@pytest.mark.long
+@pytest.mark.skipif(bool(POSTGRESQL.missing()), reason="SKIPPED: PostgreSQL is missing")
+def test_a_primary_is_killed_and_restarted_twenty_times_under_load(live: Live) -> None:
+    steps = (f"{2 * n + 1}s: {{kill: db0}}, {2 * n + 1.5}s: {{restart: db0}}" for n in range(20))
+    folder = measured(
+        live,
+        f"at: {{{', '.join(steps)}}}",
+        "ycsb: {workload: a, records: 1000, clients: 4, warm_up: 500ms, duration: 43s, rate: 200/s}",
+        "db0: h0, db1: h1, db2: h2, client: h3",
+        timeout_s=300,
+    )
+    faults = faults_of(folder)
+    assert [fault.kind for fault in faults] == ["kill", "restart"] * 20
+    print(json.dumps([(fault.kind, (fault.done_ns - fault.due_ns) / 1e3) for fault in faults]))
+    # After the last restart the primary has its data, and every record that is asked for is there.
+    assert operations(folder, f"ok AND started_ns > {faults[-1].done_ns + 1_000 * MS}") > 50
+    assert operations(folder, "NOT ok") > 20
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("store", [store.name for store in stores()])
+def test_each_store_comes_back_with_its_data(live: Live, store: str) -> None:
+    kind = next(each for each in stores() if each.name == store)
+    if any(requirement.missing() for requirement in kind.requirements):
+        pytest.skip(f"SKIPPED: {store} is missing")
+    # A virtual machine of Java takes long to begin.
+    length_s = 60 if store == "cassandra" else 25
+    folder = measured(
+        live,
+        "at: {2s: {kill: db0}, 3s: {restart: db0}, 4s: {kill: db1}, 5s: {restart: db1}}",
+        f"ycsb: {{store: {store}, workload: a, records: 500, clients: 2, warm_up: 500ms, rate: 50/s, "
+        f"duration: {length_s}s}}",
+        "db0: h0, db1: h1, db2: h2, client: h3",
+        timeout_s=600,
+    )
+    assert [fault.words for fault in faults_of(folder)] == [
+        "kill db0",
+        "restart db0",
+        "kill db1",
+        "restart db1",
+    ]
+    # Of the last five seconds, at a rate of 50 per second.
+    assert (
+        operations(folder, "ok AND intended_ns > (SELECT max(intended_ns) FROM samples) - 5000000000") > 225
+    )
