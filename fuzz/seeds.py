@@ -277,8 +277,48 @@ def datagrams() -> dict[str, bytes]:
     }
 
 
+def history(*events: tuple[int, str, str, Any]) -> list[dict[str, Any]]:
+    """Return a history of one key: process, type, function and value of each event."""
+    return [
+        {"index": at, "process": process, "type": kind, "f": f, "value": [1, value], "time": at}
+        for at, (process, kind, f, value) in enumerate(events)
+    ]
+
+
+HISTORIES = {
+    "register": history(
+        (0, "invoke", "write", 1),
+        (1, "invoke", "read", None),
+        (0, "ok", "write", 1),
+        (1, "ok", "read", 1),
+        (2, "invoke", "cas", [1, 2]),
+        (0, "invoke", "write", 3),
+        (2, "info", "cas", [1, 2]),
+        (1, "invoke", "read", None),
+        (1, "ok", "read", 2),
+        (0, "fail", "write", 3),
+    ),
+    "set": history(
+        *((n, kind, "add", n) for kind in ("invoke", "ok") for n in (0, 1)),
+        (2, "invoke", "read", None),
+        (2, "ok", "read", [1, 0]),
+    ),
+    "append": history(
+        *((n, kind, "append", n) for kind in ("invoke", "ok") for n in (0, 1)),
+        (2, "invoke", "read", None),
+        (2, "ok", "read", [1, 0]),
+        (3, "invoke", "read", None),
+        (3, "ok", "read", [1]),
+    ),
+    "promoted": [
+        {"index": 0, "process": "nemesis", "type": "info", "f": "promote", "value": "db1", "time": 0},
+        *history((0, "invoke", "write", 1), (0, "info", "write", 1)),
+    ],
+}
+
+
 def main() -> None:
-    for target in ("headers", "forwarder", "pcapng", "capture", "elements", "traffic", "tunnel"):
+    for target in ("headers", "forwarder", "pcapng", "capture", "elements", "history", "traffic", "tunnel"):
         (CORPUS / target).mkdir(parents=True, exist_ok=True)
     row = b""
     for name, (header, frame) in FRAMES.items():
@@ -316,6 +356,8 @@ def main() -> None:
     (CORPUS / "traffic" / "hello").write_bytes(b"cwtraffc" + struct.pack(">QQ", 7_000_000_007, 42))
     asked = struct.pack(">QQ", 16, 70_000) + struct.pack(">QQ", 40, 8) + bytes(24)
     (CORPUS / "traffic" / "messages").write_bytes(asked)
+    for name, events in HISTORIES.items():
+        (CORPUS / "history" / name).write_text("".join(json.dumps(event) + "\n" for event in events))
     for name, content in datagrams().items():
         (CORPUS / "tunnel" / name).write_bytes(content)
     for number in range(48):

@@ -41,6 +41,11 @@ fn conditions_that_pass_the_gate_can_be_carried_out() {
 }
 
 #[test]
+fn histories_of_anything_are_checked_or_refused() {
+    corpus::run("history", mutations(), target::history);
+}
+
+#[test]
 fn another_machine_may_send_anything() {
     corpus::run("tunnel", mutations(), target::tunnel);
 }

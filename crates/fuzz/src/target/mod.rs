@@ -4,6 +4,7 @@ mod capture;
 mod elements;
 mod forwarder;
 mod headers;
+mod history;
 mod pcapng;
 mod recording;
 
@@ -12,5 +13,6 @@ pub use crosswind_tunnel::hostile::anything as tunnel;
 pub use elements::elements;
 pub use forwarder::{forwarder, Hostile};
 pub use headers::headers;
+pub use history::history;
 pub use pcapng::pcapng;
 pub use recording::recording;
