@@ -9,6 +9,9 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
 
+use crosswind_history::event::Workload as HistoryWorkload;
+
+use crate::history::servers::Reads;
 use crate::memcached::protocol::Protocol;
 use crate::probe::Gaps;
 use crate::rpc::frame;
@@ -22,6 +25,7 @@ use crate::ycsb::workload::Workload;
 
 use self::values::{
     answer, bits_per_second, clock, connections, rate, seconds, seconds_above_zero, share, traffic_node,
+    workload,
 };
 
 /// Offers load to a real server and records every operation.
@@ -38,6 +42,12 @@ pub enum Command {
     YcsbPrepare(YcsbPrepare),
     /// Offer a YCSB core workload to a store and record every operation
     Ycsb(Ycsb),
+    /// Make what the workloads of `history` need in a store
+    HistoryPrepare(HistoryPrepare),
+    /// Offer concurrent operations on few keys to a store and write the history of what every client saw
+    History(History),
+    /// Check a history, and print as JSON whether a correct store could have answered so
+    HistoryCheck(HistoryCheck),
     /// Run one command on a MongoDB server, on its database admin, and print the reply as JSON
     MongodbCommand(MongodbCommand),
     /// Run one CQL statement on a Cassandra server and print `rows N`, the number of rows in the result
@@ -176,6 +186,66 @@ pub struct Ycsb {
     #[command(flatten)]
     #[serde(flatten)]
     pub run: RunArguments,
+}
+
+#[derive(Args)]
+pub struct HistoryPrepare {
+    #[command(flatten)]
+    pub target: Target,
+}
+
+#[derive(Args, Serialize)]
+pub struct History {
+    /// The primary; of etcd, the first member
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub target: Target,
+    /// The other servers, as HOST:PORT, separated by commas
+    #[arg(long, value_name = "HOST:PORT,...", value_delimiter = ',')]
+    pub replicas: Vec<String>,
+    /// What the clients do: register, set or append
+    #[arg(long, value_parser = workload)]
+    pub workload: HistoryWorkload,
+    /// Keys that the clients share
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub keys: u64,
+    /// Clients, each with at most one operation in flight
+    #[arg(long, value_name = "N", value_parser = connections)]
+    pub clients: usize,
+    /// Length of the measured phase
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_above_zero)]
+    pub duration: f64,
+    /// Which servers are read, where only one takes writes
+    #[arg(long, value_enum, default_value_t = Reads::Primary)]
+    pub reads: Reads,
+    /// Make this replica (1 is the first) the primary during the run
+    #[arg(long, value_name = "N", requires = "promote_after")]
+    pub promote: Option<usize>,
+    /// How long after the first operation
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_above_zero, requires = "promote")]
+    pub promote_after: Option<f64>,
+    /// File for the history, a line of JSON for each event
+    #[arg(long, value_name = "FILE.jsonl")]
+    pub history: PathBuf,
+    /// File for the same as Jepsen's EDN
+    #[arg(long, value_name = "FILE.edn")]
+    pub edn: PathBuf,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub run: RunArguments,
+}
+
+#[derive(Args)]
+pub struct HistoryCheck {
+    /// What the clients did: register, set or append
+    #[arg(long, value_parser = workload)]
+    pub workload: HistoryWorkload,
+    /// The history, as `history` writes it
+    #[arg(long, value_name = "FILE.jsonl")]
+    pub history: PathBuf,
+    /// Give up after this time; the verdict is then `unknown` where no violation was found
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_above_zero)]
+    pub time_limit: f64,
 }
 
 #[derive(Args)]

@@ -1,17 +1,24 @@
 //! What each command does: one function for each.
 
 use std::fmt::Display;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::arguments::{
-    CassandraCommand, Command, FloodReceive, FloodSend, Http, Memcached, MemcachedPrepare, MongodbCommand,
-    ProbeReceive, ProbeSend, Relay, Rpc, RpcServe, RunArguments, Traffic, TrafficServe, Ycsb, YcsbPrepare,
+    CassandraCommand, Command, FloodReceive, FloodSend, History, HistoryCheck, HistoryPrepare, Http,
+    Memcached, MemcachedPrepare, MongodbCommand, ProbeReceive, ProbeSend, Relay, Rpc, RpcServe, RunArguments,
+    Traffic, TrafficServe, Ycsb, YcsbPrepare,
 };
-use crate::driver::{self, Session};
+use crate::driver::{self, Outcome, Session};
 use crate::exit::{Failed, TOO_MANY_ERRORS};
 use crate::failure::NotPrepared;
+use crate::history::client::Shared;
+use crate::history::last_reads;
+use crate::history::servers::Servers;
 use crate::live::Live;
 use crate::plan::Plan;
 use crate::stop::{Stop, StopReason};
@@ -19,7 +26,7 @@ use crate::ycsb::client::Client;
 use crate::ycsb::keyspace::KeySpace;
 use crate::ycsb::record::Table;
 use crate::ycsb::store;
-use crate::{flood, http, memcached, output, probe, relay, rpc, signals, traffic};
+use crate::{flood, history, http, memcached, output, probe, relay, rpc, signals, traffic};
 
 /// Carries out a command and returns the exit status of one that has a result.
 pub fn carry_out(command: &Command) -> Result<ExitCode, Failed> {
@@ -28,6 +35,9 @@ pub fn carry_out(command: &Command) -> Result<ExitCode, Failed> {
     match command {
         Command::YcsbPrepare(arguments) => ycsb_prepare(arguments),
         Command::Ycsb(arguments) => ycsb(arguments),
+        Command::HistoryPrepare(arguments) => history_prepare(arguments),
+        Command::History(arguments) => history(arguments),
+        Command::HistoryCheck(arguments) => history_check(arguments),
         Command::MongodbCommand(arguments) => mongodb_command(arguments),
         Command::CassandraCommand(arguments) => cassandra_command(arguments),
         Command::RpcServe(arguments) => rpc_serve(arguments),
@@ -68,6 +78,51 @@ fn ycsb(arguments: &Ycsb) -> Result<ExitCode, Failed> {
         let field_bytes = arguments.field_length as usize;
         Client::connect(connect, arguments.workload, &keys, chooser, seed, number, field_bytes)
     })
+}
+
+fn history_prepare(arguments: &HistoryPrepare) -> Result<ExitCode, Failed> {
+    history::store::check(&arguments.target).map_err(Failed::Usage)?;
+    prepare(|stop| history::store::prepare(&arguments.target, stop))
+}
+
+fn history(arguments: &History) -> Result<ExitCode, Failed> {
+    history::store::check(&arguments.target).map_err(Failed::Usage)?;
+    let targets = arguments.targets().map_err(Failed::Usage)?;
+    let create = |path: &Path| {
+        File::create(path).map_err(|error| Failed::Usage(format!("create {}: {error}", path.display())))
+    };
+    let (lines, edn) = (create(&arguments.history)?, create(&arguments.edn)?);
+    let servers = Servers::new(targets, arguments.reads);
+    let (plan, seed) = (arguments.plan(), arguments.run.seed);
+    let shared = Arc::new(Shared::new(arguments.workload, arguments.keys, arguments.clients, servers, seed));
+    let write = |outcome: &Outcome, stop: &Arc<Stop>| {
+        last_reads::read_all(&shared, stop);
+        let history = shared.log.since(outcome.started_ns - plan.warm_up_ns);
+        crosswind_history::json::write(BufWriter::new(lines), &history)
+            .and_then(|()| crosswind_history::edn::write(BufWriter::new(edn), arguments.workload, &history))
+            .map_err(|error| Failed::Internal(format!("write the history: {error}")))
+    };
+    let connect = |number: usize, stop: &Arc<Stop>| history::client::Client::connect(&shared, number, stop);
+    let stop = stopped(Stop::with_patience(arguments.run.patience()));
+    if let (Some(replica), Some(after)) = (arguments.promote, arguments.promote_after) {
+        let (shared, stop) = (Arc::clone(&shared), Arc::clone(&stop));
+        let after = Duration::from_secs_f64(arguments.run.warm_up + after);
+        // Not waited for: a run that ends sooner has no use for it.
+        std::thread::spawn(move || shared.servers.promote(replica, after, &shared.log, &stop));
+    }
+    measure_and(&plan, arguments, &arguments.run, &stop, connect, write)
+}
+
+fn history_check(arguments: &HistoryCheck) -> Result<ExitCode, Failed> {
+    signals::exit_on_signal();
+    let named = |error: String| Failed::Usage(format!("{}: {error}", arguments.history.display()));
+    let text = std::fs::read_to_string(&arguments.history).map_err(|error| named(error.to_string()))?;
+    let events = crosswind_history::json::read(&text).map_err(named)?;
+    let over = Instant::now() + Duration::from_secs_f64(arguments.time_limit);
+    let checked = crosswind_history::verdict::check(arguments.workload, &events, &|| Instant::now() >= over)
+        .map_err(named)?;
+    println!("{}", serde_json::to_string(&checked).map_err(|error| Failed::Internal(error.to_string()))?);
+    Ok(ExitCode::SUCCESS)
 }
 
 fn mongodb_command(arguments: &MongodbCommand) -> Result<ExitCode, Failed> {
@@ -208,16 +263,29 @@ fn measure<S: Session>(
     run: &RunArguments,
     connect: impl Fn(usize, &Arc<Stop>) -> Result<S, String> + Sync,
 ) -> Result<ExitCode, Failed> {
+    let stop = stopped(Stop::with_patience(run.patience()));
+    measure_and(plan, parameters, run, &stop, connect, |_, _| Ok(()))
+}
+
+/// Like [`measure`], and does something more after the load.
+fn measure_and<S: Session>(
+    plan: &Plan,
+    parameters: &impl serde::Serialize,
+    run: &RunArguments,
+    stop: &Arc<Stop>,
+    connect: impl Fn(usize, &Arc<Stop>) -> Result<S, String> + Sync,
+    afterwards: impl FnOnce(&Outcome, &Arc<Stop>) -> Result<(), Failed>,
+) -> Result<ExitCode, Failed> {
     let files = output::Files::create(&run.samples, &run.summary).map_err(Failed::Usage)?;
     let live = run.live.as_deref().map(|path| Live::create(path, plan.connections));
     let live = live.transpose().map_err(Failed::Usage)?;
-    let stop = stopped(Stop::with_patience(run.patience()));
-    let offer = || driver::run(plan, &stop, live.as_ref(), connect);
+    let offer = || driver::run(plan, stop, live.as_ref(), connect);
     let outcome = match &live {
         Some(live) => live.written_during(offer),
         None => offer(),
     };
     let outcome = outcome.map_err(Failed::Unreachable)?;
+    afterwards(&outcome, stop)?;
     files.write(&outcome, parameters).map_err(Failed::Internal)?;
     if let Some(complaint) = outcome.complaint(run.error_share_max) {
         eprintln!("crosswind-load: {complaint}");

@@ -1,7 +1,7 @@
 //! `crosswind-load`: offers load to a real server and records every operation.
 //!
 //! Several workloads share one loop. `ycsb` is the core workload set of the Yahoo! Cloud Serving Benchmark on a real store;
-//! `memcached` is Facebook's ETC mix; `http` fetches objects from a web server; `rpc` sends
+//! `history` is concurrent operations on few keys, whose answers are checked afterwards; `memcached` is Facebook's ETC mix; `http` fetches objects from a web server; `rpc` sends
 //! requests to a server of its own, which answers with a chosen size. Each operation has three instants (intended, started,
 //! finished), all CLOCK_MONOTONIC nanoseconds. All of them are written; percentiles are computed by the reader of the file.
 //!
@@ -22,6 +22,7 @@ mod driver;
 mod exit;
 mod failure;
 mod flood;
+mod history;
 mod http;
 mod live;
 mod memcached;

@@ -22,6 +22,10 @@ pub enum Operation {
     ReadModifyWrite,
     /// The second part of a [`Operation::ReadModifyWrite`], which has a row of its own besides.
     UpdateAfterRead,
+    Write,
+    CompareAndSet,
+    Add,
+    Append,
 }
 
 impl Operation {
@@ -38,6 +42,10 @@ impl Operation {
             Operation::Scan => "scan",
             Operation::ReadModifyWrite => "read-modify-write",
             Operation::UpdateAfterRead => "read-modify-write.update",
+            Operation::Write => "write",
+            Operation::CompareAndSet => "cas",
+            Operation::Add => "add",
+            Operation::Append => "append",
         }
     }
 

@@ -1,12 +1,15 @@
 //! What arguments mean to the parts of the program, none of which knows the command line.
 
-use super::{ArrivalsArgument, FloodSend, Http, Memcached, ProbeSend, Rpc, RunArguments, Traffic, Ycsb};
+use super::{
+    ArrivalsArgument, FloodSend, History, Http, Memcached, ProbeSend, Rpc, RunArguments, Traffic, Ycsb,
+};
 use crate::arrivals::ArrivalProcess;
 use crate::flood;
 use crate::plan::{Pace, Plan, Quota};
 use crate::probe;
 use crate::traffic::control::{Answer, Exchange, Load};
 use crate::traffic::coordinator::Run;
+use crate::ycsb::store::target::Target;
 
 impl Ycsb {
     /// The plan of the run.
@@ -35,6 +38,32 @@ impl Ycsb {
             ));
         }
         Ok(insert_start)
+    }
+}
+
+impl History {
+    /// The plan of the run.
+    pub fn plan(&self) -> Plan {
+        self.run.plan(self.clients, Some(self.duration), None)
+    }
+
+    /// All servers, the primary first.
+    ///
+    /// # Errors
+    /// When the one to promote is not among them, or is to be promoted after the end.
+    pub fn targets(&self) -> Result<Vec<Target>, String> {
+        if let Some(promoted) = self.promote.filter(|&number| number == 0 || number > self.replicas.len()) {
+            return Err(format!(
+                "--promote {promoted}: there are {} --replicas; the first is 1",
+                self.replicas.len()
+            ));
+        }
+        if self.promote_after.is_some_and(|after| after >= self.duration) {
+            return Err(format!("--promote-after must be less than --duration {}", self.duration));
+        }
+        let others =
+            self.replicas.iter().map(|server| Target { server: server.clone(), ..self.target.clone() });
+        Ok(std::iter::once(self.target.clone()).chain(others).collect())
     }
 }
 

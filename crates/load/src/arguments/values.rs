@@ -1,5 +1,7 @@
 //! What single values must be, where clap's own readers do not say it. Errors are the rule that was broken.
 
+use crosswind_history::event::Workload;
+
 use crate::plan::{RATE_MAX_PER_S, SECONDS_MAX};
 use crate::traffic::control::Answer;
 use crate::traffic::coordinator::{NodeClock, NodeSocket};
@@ -31,6 +33,13 @@ pub fn seconds_above_zero(text: &str) -> Result<f64, String> {
         }
         value => Ok(value),
     }
+}
+
+pub fn workload(text: &str) -> Result<Workload, String> {
+    [Workload::Register, Workload::Set, Workload::Append]
+        .into_iter()
+        .find(|workload| workload.name() == text)
+        .ok_or_else(|| "must be register, set or append".into())
 }
 
 pub fn rate(text: &str) -> Result<f64, String> {

@@ -110,7 +110,11 @@ impl Session for Client {
             | Operation::Transfer
             | Operation::Get
             | Operation::Set
-            | Operation::UpdateAfterRead => unreachable!("no core workload has it"),
+            | Operation::UpdateAfterRead
+            | Operation::Write
+            | Operation::CompareAndSet
+            | Operation::Add
+            | Operation::Append => unreachable!("no core workload has it"),
         };
         operation
     }

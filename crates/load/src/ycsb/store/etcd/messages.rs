@@ -20,6 +20,9 @@ pub struct RangeRequest {
 pub struct KeyValue {
     #[prost(bytes = "vec", tag = "1")]
     pub key: Vec<u8>,
+    /// The revision of the last write of this key.
+    #[prost(int64, tag = "3")]
+    pub mod_revision: i64,
     #[prost(bytes = "vec", tag = "5")]
     pub value: Vec<u8>,
 }
@@ -60,6 +63,8 @@ pub enum CompareResult {
 #[repr(i32)]
 pub enum CompareTarget {
     Version = 0,
+    Mod = 2,
+    Value = 3,
 }
 
 #[derive(Clone, PartialEq, Oneof)]
@@ -67,6 +72,11 @@ pub enum CompareWith {
     /// How often a key was written; 0 for one that is not there.
     #[prost(int64, tag = "4")]
     Version(i64),
+    /// The revision of the last write of the key; 0 for one that is not there.
+    #[prost(int64, tag = "6")]
+    ModRevision(i64),
+    #[prost(bytes, tag = "7")]
+    Value(Vec<u8>),
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -77,7 +87,7 @@ pub struct Compare {
     pub target: i32,
     #[prost(bytes = "vec", tag = "3")]
     pub key: Vec<u8>,
-    #[prost(oneof = "CompareWith", tags = "4")]
+    #[prost(oneof = "CompareWith", tags = "4, 6, 7")]
     pub with: Option<CompareWith>,
 }
 

@@ -9,8 +9,8 @@
 //!
 //! Source: etcd 3.4, "etcd3 API", KV service.
 
-mod connection;
-mod messages;
+pub mod connection;
+pub mod messages;
 pub mod prepare;
 
 use std::sync::Arc;

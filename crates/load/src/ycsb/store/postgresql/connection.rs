@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::BytesMut;
+use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::{ErrorResponseBody, Message};
 use postgres_protocol::message::frontend;
 use postgres_protocol::IsNull;
@@ -89,6 +90,16 @@ impl Connection {
 
     /// Runs a prepared statement with parameters in text form, and takes all rows.
     pub fn run(&mut self, statement: &str, parameters: &[&[u8]]) -> Result<Done, Failure> {
+        self.select(statement, parameters, |_| {})
+    }
+
+    /// Runs a prepared statement with parameters in text form, and hands over the first value of each row, in text form.
+    pub fn select(
+        &mut self,
+        statement: &str,
+        parameters: &[&[u8]],
+        mut take: impl FnMut(Option<&[u8]>),
+    ) -> Result<Done, Failure> {
         let write_parameter = |parameter: &&[u8], buffer: &mut BytesMut| {
             buffer.extend_from_slice(parameter);
             Ok(IsNull::No)
@@ -98,7 +109,9 @@ impl Connection {
         )?;
         encoded(frontend::execute("", 0, &mut self.to_send))?;
         frontend::sync(&mut self.to_send);
-        self.exchange()
+        self.stream.begin();
+        self.flush()?;
+        self.until_ready(None, &mut take)
     }
 
     /// Runs a statement without parameters, as text.
@@ -115,7 +128,7 @@ impl Connection {
         loop {
             match self.message()? {
                 Message::CopyInResponse(_) => break,
-                Message::ErrorResponse(body) => return self.until_ready(Some(sentence(&body))),
+                Message::ErrorResponse(body) => return self.until_ready(Some(sentence(&body)), &mut |_| {}),
                 _ => {}
             }
         }
@@ -126,13 +139,13 @@ impl Connection {
         }
         frontend::copy_done(&mut self.to_send);
         self.flush()?;
-        self.until_ready(None)
+        self.until_ready(None, &mut |_| {})
     }
 
     fn exchange(&mut self) -> Result<Done, Failure> {
         self.stream.begin();
         self.flush()?;
-        self.until_ready(None)
+        self.until_ready(None, &mut |_| {})
     }
 
     fn flush(&mut self) -> Result<(), Failure> {
@@ -142,7 +155,11 @@ impl Connection {
     }
 
     /// Takes messages until the server is ready for the next statement.
-    fn until_ready(&mut self, mut refusal: Option<String>) -> Result<Done, Failure> {
+    fn until_ready(
+        &mut self,
+        mut refusal: Option<String>,
+        take: &mut dyn FnMut(Option<&[u8]>),
+    ) -> Result<Done, Failure> {
         let mut rows = 0;
         loop {
             let message = match self.message() {
@@ -154,6 +171,10 @@ impl Connection {
             match message {
                 Message::ReadyForQuery(_) => return refusal.map_or(Ok(Done { rows }), |why| Err(Failure::Refused(why))),
                 Message::ErrorResponse(body) => refusal = Some(sentence(&body)),
+                Message::DataRow(body) => {
+                    let first = body.ranges().next().ok().flatten().flatten();
+                    take(first.map(|range| &body.buffer()[range]));
+                }
                 Message::CommandComplete(body) => rows = rows_of(body.tag().unwrap_or_default()),
                 Message::AuthenticationCleartextPassword
                 | Message::AuthenticationMd5Password(_)
@@ -203,7 +224,6 @@ fn rows_of(tag: &str) -> u64 {
 
 /// The server's message with its code.
 fn sentence(body: &ErrorResponseBody) -> String {
-    use fallible_iterator::FallibleIterator;
     let (mut code, mut message) = (String::new(), String::new());
     let mut fields = body.fields();
     while let Ok(Some(field)) = fields.next() {

@@ -2,7 +2,7 @@
 //!
 //! Each operation is one write (Bind, Execute, Sync) and the reading of what comes back, so it costs one round trip.
 
-mod connection;
+pub mod connection;
 pub mod prepare;
 
 use std::sync::Arc;

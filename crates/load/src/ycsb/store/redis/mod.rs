@@ -10,7 +10,7 @@
 //!
 //! Source: YCSB 0.17.0, `site.ycsb.db.RedisClient`; Redis commands WAIT and ZRANGE (6.2 or later).
 
-mod connection;
+pub mod connection;
 pub mod prepare;
 
 use std::sync::Arc;
