@@ -48,7 +48,7 @@ STILL = """
   document.querySelectorAll("a:not([href^='#'])").forEach((link) => link.replaceWith(...link.childNodes));
   document.documentElement.className = "printing";
   const style = document.createElement("style");
-  // Plotly writes the style at each of 400 dots, and classes that only its script uses. Each style is said once.
+  // Plotly writes the style at each of 400 dots, and classes for its script. Each style is said once.
   const names = new Map();
   for (const part of document.querySelectorAll(".canvas svg, .canvas svg *")) {
     const said = part.getAttribute("style");

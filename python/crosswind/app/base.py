@@ -56,11 +56,15 @@ class LoadOutcome:
             records none. The runner computes their count, throughput and latencies.
         metrics: the other numbers of the trial, in ns, B, 1/s, B/s, bit/s, flop/s, count or 1.
         facts: what was run, and what the tool reported; stored with the trial, as JSON.
+        files: more that the tool wrote, by the name under which the trial stores it.
+        may_fail: operations may fail: that they did is a result, and the load did its work.
     """
 
     operations: Path | None
     metrics: tuple[Metric, ...]
     facts: Facts
+    files: Mapping[str, Path] = field(default_factory=dict)
+    may_fail: bool = False
 
 
 class Load(ABC):

@@ -23,7 +23,7 @@ TAIL_S = 60.0
 UNBOUNDED_S = 3600.0
 # Under faults, an operation without an answer fails after this time: long against a retransmission timeout
 # that has doubled a few times, short against a fault.
-OUTLIVE_S = "5"
+OUTLIVE_NS = 5 * NS_PER_S
 # Mean time of an operation if one in ten waits for a retransmission timeout of 200 ms.
 SLOW_OPERATION_S = 0.02
 
@@ -83,6 +83,7 @@ def offer_load(
     warm_up_ns: int,
     duration_ns: int | None,
     operations: int | None = None,
+    outlive_ns: int | None = None,
 ) -> OperationsLoad:
     """Start a load on a node and return at once.
 
@@ -91,9 +92,12 @@ def offer_load(
         warm_up_ns: length of the phase whose operations are not measured.
         duration_ns: longest length of the measured phase; None if only the number of operations ends it.
         operations: that number; `arguments` has it as well.
+        outlive_ns: longest operation of a load that outlives its server, whose operations may fail; None if
+            it ends with its server, unless the condition has faults.
     """
     samples, summary = stage.folder / "samples.csv", stage.folder / "summary.json"
     live = stage.folder / "live.jsonl" if stage.is_watched else None
+    longest_ns = OUTLIVE_NS if outlive_ns is None and stage.has_faults else outlive_ns
     command = [
         str(find_binary(LOAD)),
         *arguments,
@@ -103,7 +107,7 @@ def offer_load(
         *("--samples", str(samples)),
         *("--summary", str(summary)),
         *(("--live", str(live)) if live is not None else ()),
-        *(("--outlive", OUTLIVE_S, "--error-share-max", "1") if stage.has_faults else ()),
+        *(("--outlive", seconds(longest_ns), "--error-share-max", "1") if longest_ns is not None else ()),
     ]
     process = stage.fabric.start(node, "load", command, cwd=stage.folder)
     measured_s = longest_measured_s(duration_ns, operations)

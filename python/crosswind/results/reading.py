@@ -4,6 +4,7 @@ Knows the layout of the folder (docs/reference/contracts.md, section 5) and no s
 does not have (a failed trial has no samples) is None or an empty table, never an error.
 """
 
+import glob
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -355,7 +356,9 @@ class Results:
             **{table: f"monitors/{trial}.{table}.parquet" for table in tables},
             "logs": f"logs/{trial}/",
         }
-        return [(name, path) for name, path in paths.items() if (self.path / path).exists()]
+        stored = [(name, path) for name, path in paths.items() if (self.path / path).exists()]
+        outputs = sorted((self.path / "outputs").glob(f"{glob.escape(trial)}.*"))
+        return [*stored, *((file.name.removeprefix(f"{trial}."), f"outputs/{file.name}") for file in outputs)]
 
     def _monitor_rows(
         self, trial: str, table: str, columns: str, *, may_be_null: int = 0, order: str = "at_ns"

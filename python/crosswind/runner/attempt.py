@@ -1,5 +1,6 @@
 """One attempt of a trial from its first journal entry to its last; its row records what happened."""
 
+import shutil
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ from crosswind.results import (
     store_samples,
 )
 from crosswind.results.disturbances import disturbances
+from crosswind.results.durable import replacing
 from crosswind.results.fidelity import Verdict, judge
 from crosswind.results.journal import StepName
 from crosswind.results.ranged import of_whole_trial
@@ -117,7 +119,8 @@ class Attempt:
             self._step("measured")
             metrics = self._store(measured)
             is_broken = has_faults(condition_of(self._resolved, self._trial.condition))
-            check_plausible(metrics, self._resolved.application.figures, is_broken=is_broken)
+            may_fail = is_broken or measured.outcome.may_fail
+            check_plausible(metrics, self._resolved.application.figures, may_fail=may_fail)
             row = self._row("done", self._judge(measured.measurement))
             self._write_moves()
             self._journal.stored(self._trial.id, row, metrics)
@@ -168,6 +171,11 @@ class Attempt:
         if measured.measurement.carried is not None:
             # Without the emulator nobody knows when the machine disturbed the network.
             metrics = [metric._replace(low=None, high=None) for metric in metrics]
+        if outcome.files:
+            (self._folder.path / "outputs").mkdir(exist_ok=True)
+        for name, written in outcome.files.items():
+            with replacing(self._folder.path / "outputs" / f"{self._name}.{name}") as kept:
+                shutil.copyfile(written, kept)
         facts = outcome.facts.on_clock(measured.clock)
         of_network = store_monitors(
             measured.measurement, facts.as_json(), self._name, self._folder.path / "monitors"
@@ -237,6 +245,6 @@ class Attempt:
         )
 
     def _remove_files(self) -> None:
-        for part in ("samples", "monitors", "recordings", "captures"):
+        for part in ("samples", "monitors", "outputs", "recordings", "captures"):
             for file in (self._folder.path / part).glob(f"*{self._name}.*"):
                 file.unlink()

@@ -17,24 +17,24 @@ ERROR_SHARE_MAX = 0.01
 
 
 def check_plausible(
-    metrics: Sequence[Metric], figures: Sequence[ResolvedFigure], *, is_broken: bool = False
+    metrics: Sequence[Metric], figures: Sequence[ResolvedFigure], *, may_fail: bool = False
 ) -> None:
     """Check the numbers of a trial.
 
     Args:
         figures: of the application, as resolved.json has them.
-        is_broken: its condition has faults, so any number of operations but all may fail.
+        may_fail: any share of the operations may have failed, but not all.
     Raises: TestbedError: names each number that cannot be true.
     """
-    if wrong := [*_operations(metrics, is_broken), *_numbers(metrics), *_figures(metrics, figures)]:
+    if wrong := [*_operations(metrics, may_fail), *_numbers(metrics), *_figures(metrics, figures)]:
         raise TestbedError("; ".join(wrong) + "; the logs of the trial have the output of its tools")
 
 
-def _operations(metrics: Sequence[Metric], is_broken: bool) -> Iterator[str]:
+def _operations(metrics: Sequence[Metric], may_fail: bool) -> Iterator[str]:
     done, errors = _total(metrics, "operations"), _total(metrics, "errors") or 0
     if done == 0:
         yield f"no operation succeeded, {errors:g} failed"
-    elif done is not None and not is_broken and errors > (done + errors) * ERROR_SHARE_MAX:
+    elif done is not None and not may_fail and errors > (done + errors) * ERROR_SHARE_MAX:
         yield f"{errors:g} of {done + errors:g} operations failed, more than {ERROR_SHARE_MAX:.0%}"
 
 

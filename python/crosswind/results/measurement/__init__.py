@@ -9,6 +9,7 @@ from crosswind.results.measurement.clock import SAME_CLOCK, ClockLine
 from crosswind.results.measurement.elements import Amount, BucketContent, ElementCounts, PacketCounts
 from crosswind.results.measurement.emulation import Conservation, EmulatorHost, Ledger, Span, Window
 from crosswind.results.measurement.faults import Fault
+from crosswind.results.measurement.history import CheckedHistory, Elements, ShownOperation, WrongKey
 from crosswind.results.measurement.machines import MeasuredMachine, Tunnel
 from crosswind.results.measurement.measurement import (
     DRAG_NS,
@@ -40,6 +41,7 @@ __all__ = [
     "CaptureState",
     "Carried",
     "Change",
+    "CheckedHistory",
     "ClockLine",
     "Conservation",
     "CpusLimit",
@@ -47,6 +49,7 @@ __all__ = [
     "DrivenLink",
     "DropRow",
     "ElementCounts",
+    "Elements",
     "EmulatorHost",
     "Fault",
     "HeldRow",
@@ -66,10 +69,12 @@ __all__ = [
     "RetransmissionRow",
     "Series",
     "SeriesRow",
+    "ShownOperation",
     "Span",
     "StoredLoad",
     "TrafficCheck",
     "Trend",
     "Tunnel",
     "Window",
+    "WrongKey",
 ]

@@ -8,6 +8,7 @@ from crosswind.results.measurement.carried import Carried
 from crosswind.results.measurement.elements import ElementCounts
 from crosswind.results.measurement.emulation import Conservation, EmulatorHost, Ledger, Window
 from crosswind.results.measurement.faults import Fault
+from crosswind.results.measurement.history import CheckedHistory
 from crosswind.results.measurement.machines import MachinePart, MeasuredMachine
 from crosswind.results.measurement.monitored import Monitored
 from crosswind.results.measurement.nodes import NodeUsage
@@ -57,9 +58,11 @@ class StoredLoad(StoredPart):
 
     Attributes:
         not_started: operations of an open loop that were due and never sent; None in a closed one.
+        checked: what the check of its history found; None where it writes none.
     """
 
     not_started: int | None = None
+    checked: CheckedHistory | None = left_out_if_empty(None)
     connections: list[LoadConnection] = Field(default_factory=list)
 
 
