@@ -4,11 +4,15 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
+from crosswind.analysis.histories import QUESTION, data_answer
 from crosswind.analysis.summary import ConditionSummary, Summary, TrialSummary
 from crosswind.stats import NeedsTrials, RatioInterval, RefusedInterval
 from crosswind.text.change import change
 from crosswind.text.units import count, duration, percent, quantity, short_names
 
+Mood = Literal["plain", "good", "wary", "bad"]
+
+_MOODS: dict[str, Mood] = {"ok": "good", "unknown": "wary", "violation": "bad"}
 _NAMED = 3  # how many conditions an answer names; it counts the others
 
 
@@ -19,13 +23,13 @@ class Answer:
     question: str
     short: str
     text: str
-    mood: Literal["plain", "good", "wary", "bad"]
+    mood: Mood
 
 
 def answers(summary: Summary) -> list[Answer]:
     """Return the answers of the first screen; the first one gives the reason where no trial counts."""
     first = _compared(summary) if any(trial.counted for trial in summary.trials) else _failed(summary)
-    return [first, _differs(summary), _sure(summary), _believe(summary)]
+    return [first, *_right(summary), _differs(summary), _sure(summary), _believe(summary)]
 
 
 def trials_so_far(summary: Summary) -> str:
@@ -72,6 +76,13 @@ def _compared(summary: Summary) -> Answer:
         text + (f", in {order.replace('-', ' ')} order." if order else "."),
         "plain",
     )
+
+
+def _right(summary: Summary) -> list[Answer]:
+    """Return whether the data are still right, where clients wrote histories."""
+    if (found := data_answer(summary.histories)) is None:
+        return []
+    return [Answer(QUESTION, found.short, found.text, _MOODS[found.verdict])]
 
 
 def _differs(summary: Summary) -> Answer:

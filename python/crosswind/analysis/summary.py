@@ -17,6 +17,7 @@ from pydantic import JsonValue
 from crosswind.analysis.causes import SlowOperations, failed_operations, slow_operations
 from crosswind.analysis.faults import FaultAnswer, Outage, outages, over_trials
 from crosswind.analysis.generator import Generator, generator
+from crosswind.analysis.histories import TrialHistory
 from crosswind.analysis.measure import OVER_100_MS, QUANTILES, Measure, measures_of, primary_of
 from crosswind.analysis.plain import as_plain
 from crosswind.analysis.stragglers import Straggler, stragglers_of
@@ -27,6 +28,7 @@ from crosswind.results.between_machines import TrialMachine, machines_of
 from crosswind.results.buckets import Credits, bucket_histories, credits_of
 from crosswind.results.documents import WITHOUT_IT, blaming
 from crosswind.results.host import Host, host_of
+from crosswind.results.measurement import CheckedHistory
 from crosswind.results.ranges import Range
 from crosswind.results.reading import Operations, Results, StoredTrial
 from crosswind.spec.resolved import Resolved
@@ -75,6 +77,7 @@ class TrialSummary:
     stragglers: list[Straggler]
     machines: list[TrialMachine]  # that carried the network together; none where one did
     faults: list[Outage]  # in the order in which they were due
+    checked: CheckedHistory | None  # where clients wrote the history of their operations
     logs: Path | None
 
     @property
@@ -164,6 +167,15 @@ class Summary:
     def count(self, kind: str) -> int:
         """Return how many attempts have this status (`failed`) or fidelity (`faithful`)."""
         return sum(condition.count(kind) for condition in self.conditions)
+
+    @property
+    def histories(self) -> list[TrialHistory]:
+        """The verdicts on the histories of all trials that have one."""
+        return [
+            TrialHistory(trial.row.trial, trial.row.condition, trial.checked)
+            for trial in self.trials
+            if trial.checked is not None
+        ]
 
     @property
     def ratio_after(self) -> Measure | None:
@@ -285,6 +297,7 @@ def _trial(results: Results, row: StoredTrial, measures: Sequence[Measure]) -> T
         stragglers=stragglers_of(results, row),
         machines=machines_of(measurement),
         faults=outages(results, row.trial),
+        checked=None if measurement is None else measurement.load.checked,
         logs=results.logs(row.trial),
     )
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from crosswind.analysis.answer import answers, trials_so_far
 from crosswind.analysis.cautions.of_run import cautions
+from crosswind.analysis.histories import QUESTION, counterexamples, data_answer
 from crosswind.analysis.invariance import of_conditions
 from crosswind.analysis.machines import machines_over
 from crosswind.analysis.measure import OVER_100_MS, Measure
@@ -20,6 +21,7 @@ from crosswind.report import strip
 from crosswind.report.curves import THRESHOLDS_NS, read_curves
 from crosswind.report.describe import describe
 from crosswind.report.fault_figures import fault_figures
+from crosswind.report.history_picture import CounterExample, draw
 from crosswind.report.machines_section import machine_lines
 from crosswind.report.measure_figures import measure_figures
 from crosswind.report.monitor_figures import monitor_figures
@@ -142,6 +144,12 @@ def render(results: Results, *, goes_on: bool = False) -> str:
         ),
         monitor_titles=TITLES,
         published=published_figures(summary, results),
+        question_of_data=QUESTION,
+        data=data_answer(summary.histories),
+        counterexamples=[
+            CounterExample(one.trial, one.condition, key.key, key.why, key.hidden, draw(key))
+            for one, key in counterexamples(summary.histories)
+        ],
         shown_in=shown_in,
         in_unit=units.in_unit,
         times=units.times,

@@ -82,8 +82,9 @@ def print_summary(summary: Summary, console: "Console") -> None:
         _say(f"[dim]{slower}[/dim]", console)
     if known := trials_so_far(summary):
         _say(f"[yellow]{known}.[/yellow]", console)
-    # Where no trial counts, there is nothing to compare, and the first answer has the reason.
-    told = first[:2] if any(trial.counted for trial in summary.trials) else first[:1]
+    # Where no trial counts, there is nothing to compare, and the first answer has the reason. A wrong
+    # answer of a store is wrong in a void trial, too.
+    told = first[:2] if summary.histories or any(trial.counted for trial in summary.trials) else first[:1]
     short = ". ".join(answer.short for answer in told)
     _say(f"[bold]{escape(short)}.[/bold] {escape(told[-1].text)}", console)
     _say(escape(" ".join(f"{answer.question} {answer.short}." for answer in first[2:])), console)
