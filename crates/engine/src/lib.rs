@@ -46,6 +46,7 @@
 extern crate alloc;
 
 mod agenda;
+mod cellular;
 mod delay;
 mod describe;
 mod ecn;
@@ -76,6 +77,7 @@ mod source;
 mod units;
 mod watch;
 
+pub use cellular::{CellReplaySpec, HeavyRecording, LightRecording, LightRow};
 pub use delay::{
     DelayBin, DelayHistogram, DelayLaw, DelaySamples, DelaySpec, Depth, Lognormal, Order, RandomDelay, Spread,
 };

@@ -43,8 +43,17 @@ _COMPOUNDS: Mapping[str, Parameters] = {
     "dscps": {"{}": None},
     "losses": {"{}": "0000100110"},
     "match": {"{}": {}},
+    "opportunities": {"{}": {"at_ns": [1_500_000], "count": [1]}},
     "process": {"{}": {"levels": {"at_ns": [0], "rate_bps": [_RATE_BPS], "repeat_ns": None}}},
+    "size-offsets": {"{}": [0, 1_000_000]},
     "start": {"{}": {"after_ns": 0}},
+    "trains": {
+        "{}": {
+            "at_ns": [0, 100_000_000],
+            "delay_ns": [2_000_000, 3_000_000],
+            "opportunities_ns": [[0, 1_000_000], [0]],
+        }
+    },
 }
 
 

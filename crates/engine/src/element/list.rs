@@ -22,7 +22,7 @@ use crate::random::Stream;
 use crate::shaper::CreditLevel;
 use crate::slab::SlotId;
 use crate::units::{Duration, Instant};
-use crate::{delay, gate, impairment, link, loss, marker, meter, monitor, shaper};
+use crate::{cellular, delay, gate, impairment, link, loss, marker, meter, monitor, shaper};
 
 elements! {
     // Named by conditions and carried out by the engine unchanged.
@@ -39,6 +39,7 @@ elements! {
         Duplicate: impairment::DuplicateSpec => impairment::Duplicate,
         Corrupt: impairment::CorruptSpec => impairment::Corrupt,
         Reorder: impairment::ReorderSpec => impairment::Reorder,
+        Cellreplay: cellular::CellReplaySpec => cellular::CellReplay,
     }
     // These depend on their surroundings, and so have other parameters in conditions, if conditions name them at all.
     placed {

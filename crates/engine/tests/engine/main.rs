@@ -1,5 +1,6 @@
 //! Tests the engine from outside: golden tables, oracles and promises.
 
+mod cellular;
 mod common;
 mod crossings;
 mod delays;

@@ -29,6 +29,7 @@ from crosswind.spec.parameters.plain import flag, words
 from crosswind.spec.parameters.process import ProcessReader
 from crosswind.spec.parameters.quantity import QuantityReader
 from crosswind.spec.parameters.reader import Reader, SeveralKeys
+from crosswind.spec.parameters.recorded import OpportunitiesReader, SizeOffsetsReader, TrainsReader
 from crosswind.spec.parameters.start import StartReader
 from crosswind.spec.parameters.variation import VariationReader
 
@@ -38,8 +39,11 @@ _NAMED: Mapping[str, Callable[..., Reader | SeveralKeys]] = {
     "dscps": DscpsReader,
     "losses": LossesReader,
     "match": MatchReader,
+    "opportunities": OpportunitiesReader,
     "process": ProcessReader,
+    "size-offsets": SizeOffsetsReader,
     "start": StartReader,
+    "trains": TrainsReader,
     "variation": VariationReader,
 }
 # A type that several elements share, such as the choice of which packet a queue drops, has one model.
