@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import pytest
+from networks import TWO_NODES
 
 import crosswind
 from bench.partition import Partition, impossible, partition
+from crosswind.errors import CrosswindError
 from crosswind.spec import FabricCondition
 from crosswind.spec.resolved import Answer, ResolvedCut, ResolvedStep
+
+if TYPE_CHECKING:
+    from conftest import Live
 
 pytestmark = pytest.mark.usefixtures("live")  # Skips where no agent can work.
 
@@ -106,6 +113,39 @@ def test_a_cut_that_answers_resets_connections_at_once_and_a_silent_one_does_not
     if answer == "reset":
         # A second of silence is what the sockets would have waited for.
         assert max(float(took) for _, took in lines) < 0.5
+
+
+def reaches(net: crosswind.Fabric, source: str, target: str) -> bool:
+    done = net.exec(source, ["ping", "-c", "3", "-i", "0.1", "-W", "1", net.address(target)])
+    return done.returncode == 0
+
+
+def test_cuts_add_up_until_they_heal() -> None:
+    with crosswind.Fabric(PAIR | {"hosts": 3, "nodes": {"a": "h0", "b": "h1", "c": "h2"}}) as net:
+        with pytest.raises(CrosswindError, match="heal: no cut by hand is active"):
+            net.heal()
+        assert net.partition("a b | c") > 0
+        assert (reaches(net, "a", "b"), reaches(net, "a", "c")) == (True, False)
+        net.cut("b -> a")
+        net.set("none")
+        assert (reaches(net, "a", "b"), reaches(net, "c", "b")) == (False, False)
+        net.heal()
+        net.isolate("c", answer="reset")
+        assert (reaches(net, "a", "b"), reaches(net, "c", "b")) == (True, False)
+        with pytest.raises(CrosswindError, match='isolate names "nobody"'):
+            net.isolate("nobody")
+
+
+def test_the_command_line_cuts_a_network_that_is_up(live: Live) -> None:
+    with live.up(TWO_NODES):
+        status, said = live.run("fault", "cut", "a -> b")
+        assert status == 0
+        assert re.fullmatch(r"cut a -> b effective_ns \d+\n", said)
+        assert live.run("exec", "b", "--", "ping", "-c", "2", "-W", "1", "a")[0] == 1
+        assert live.run("fault", "heal")[0] == 0
+        assert live.run("exec", "b", "--", "ping", "-c", "2", "-W", "1", "a")[0] == 0
+        status, said = live.run("fault", "heal")
+        assert (status, said.startswith("error: heal: no cut by hand is active")) == (2, True)
 
 
 def test_cuts_by_hand_stay_when_conditions_change_and_are_among_the_changes() -> None:

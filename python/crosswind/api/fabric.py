@@ -15,6 +15,7 @@ from typing import IO, Self
 
 from pydantic import JsonValue
 
+from crosswind.api.faults import FaultsByHand
 from crosswind.api.reading import Reading, reading_of
 from crosswind.doctor import auto_domains_here
 from crosswind.errors import CrosswindError
@@ -63,7 +64,7 @@ class Written:
     error: str | None
 
 
-class Fabric:
+class Fabric(FaultsByHand):
     """A network with nodes, in which any program runs; it is up inside a `with` block.
 
         with crosswind.Fabric(topology) as net:
@@ -71,6 +72,7 @@ class Fabric:
             net.await_port("server", 8000)
             net.set({"link": [{"delay": {"time": "40ms"}}]})
             net.exec("client", ["curl", "-s", "http://server:8000"], check=True)
+            net.partition("server | client")
 
     Programs run as the caller, with the caller's files and environment, and with the node's network, host
     name and processes. They find each other by the names of nodes. Everything is removed when the block ends
@@ -110,6 +112,7 @@ class Fabric:
         capture: str | os.PathLike[str] | None = None,
         snap: str = "128B",
     ) -> None:
+        super().__init__()
         self._setup = _setup_of(topology)
         if self._setup.dilation is not None:
             raise CrosswindError(

@@ -82,6 +82,11 @@ def command(
                 return control.ConditionChanged(condition=condition.name, effective_ns=net.apply(condition))
             case control.Request(do="set", own=own) if own in net.conditions:
                 return control.ConditionChanged(condition=own, effective_ns=net.set(own))
+            case control.Request(do="fault", fault="heal"):
+                return control.FaultDone(words="heal", effective_ns=net.heal())
+            case control.Request(do="fault", fault=("partition" | "isolate" | "cut") as fault):
+                done = net.fault(fault, request.value, request.answer)
+                return control.FaultDone(words=done.words, effective_ns=done.effective_ns)
         raise CrosswindError(f"{request.do!r}: no such request; is this the same version of crosswind?")
 
     interruption = Interruption()
@@ -130,7 +135,7 @@ def _print_files(recording: Written | None, capture: Written | None) -> Exit:
 
 
 def _serve_until_stopped(net: Fabric, server: ControlServer, interruption: Interruption) -> None:
-    """Answer `set` and `exec` until a signal or the end of the input.
+    """Answer `set`, `fault` and `exec` until a signal or the end of the input.
 
     Raises: AgentDied, FabricFault: the fabric has failed.
     """

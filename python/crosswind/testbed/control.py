@@ -1,4 +1,4 @@
-"""The socket through which `crosswind set` and `crosswind exec` reach a running `crosswind up`.
+"""The socket through which `crosswind set`, `fault` and `exec` reach a running `crosswind up`.
 
 The client sends one JSON line and gets one back; then the connection closes. A process that can connect can
 run commands in the nodes, so only the user can enter the socket's folder and open the socket.
@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue, RootModel
 
 from crosswind.errors import CrosswindError, Exit
 from crosswind.spec import FabricCondition
+from crosswind.spec.resolved import Answer
 from crosswind.testbed.folders import runtime_folder
 
 _REPLY_S = 30.0
@@ -41,9 +42,12 @@ class Request(BaseModel):
     """What a client asks `crosswind up` to do.
 
     Attributes:
-        do: `nodes`, `network` or `set`.
+        do: `nodes`, `network`, `set` or `fault`.
         own: for `set`, the name of one of the conditions of `network`.
         condition: for `set`, another condition.
+        fault: what a hand does: `partition`, `isolate`, `cut` or `heal`.
+        value: of a fault, as a step of a file has it.
+        answer: what senders of a cut learn: `silence` or `reset`.
     """
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
@@ -51,6 +55,9 @@ class Request(BaseModel):
     do: str
     own: str | None = None
     condition: FabricCondition | None = None
+    fault: str | None = None
+    value: JsonValue = None
+    answer: Answer = "silence"
 
 
 class NodePids(RootModel[dict[str, int]]):
@@ -71,6 +78,13 @@ class ConditionChanged(BaseModel):
     effective_ns: int
 
 
+class FaultDone(BaseModel):
+    """The answer to `fault`: what was done, in words, and the instant from which it holds."""
+
+    words: str
+    effective_ns: int
+
+
 class _Reply(BaseModel):
     """A line of the server."""
 
@@ -78,7 +92,7 @@ class _Reply(BaseModel):
     error: str | None = None
 
 
-Answer = Callable[[Request], BaseModel]
+_AnswerTo = Callable[[Request], BaseModel]
 _Answered = TypeVar("_Answered", bound=BaseModel)
 
 
@@ -105,7 +119,7 @@ class ControlServer:
         client_s: a client that has no reply after this time is dropped.
     """
 
-    def __init__(self, answer: Answer, client_s: float = _CLIENT_S) -> None:
+    def __init__(self, answer: _AnswerTo, client_s: float = _CLIENT_S) -> None:
         self._answer = answer
         self._client_s = client_s
         self._clients: list[_Client] = []
