@@ -95,6 +95,25 @@ def test_the_page_shows_what_runs_and_loads_nothing_from_elsewhere(
 
 
 @needs_chromium
+def test_who_is_cut_off_is_shown(opened: tuple[Live, str, Chromium]) -> None:
+    live, url, page = opened
+    marked = "document.querySelectorAll('#picture .cut-off').length"
+    hidden = "document.getElementById('cut-off').hidden"
+    assert (page.value(hidden), page.value(marked)) == (True, 0)
+    assert live.run("fault", "partition", "a | b")[0] == 0
+    page.await_true("document.getElementById('cuts').textContent === 'a | b'")
+    assert (page.value(hidden), page.value(marked)) == (False, 2)
+    # It is no condition, and stays where the page is opened again.
+    assert page.value("document.getElementById('active').textContent") == "far"
+    page.open(url)
+    page.await_true("document.getElementById('cuts').textContent === 'a | b'")
+    assert live.run("fault", "heal")[0] == 0
+    page.await_true(hidden)
+    assert page.value(marked) == 0
+    assert page.errors == []
+
+
+@needs_chromium
 def test_the_end_of_the_network_is_shown(live: Live) -> None:
     with Chromium(live.folder / "profile") as page:
         with console(live) as url:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crosswind.spec.network import Link, Network
+from crosswind.spec.resolved import ResolvedCut
 from crosswind.stream import (
     Change,
     ConditionSoFar,
@@ -47,8 +48,8 @@ def row(element: str, packet_class: Any = "real", **counts: int) -> Row:
     return Row(at_ns=1, element=element, packet_class=packet_class, **(none | counts))
 
 
-def change(condition: str, by: Any = "set") -> Change:
-    return Change(at_ns=1, asked_ns=1, by=by, condition=condition, places={})
+def change(condition: str, by: Any = "set", cuts: list[ResolvedCut] | None = None) -> Change:
+    return Change(at_ns=1, asked_ns=1, by=by, condition=condition, places={}, cuts=cuts)
 
 
 def operations(ended: int, failed: int = 0, median_ns: int | None = 1_000_000) -> OperationsStep:

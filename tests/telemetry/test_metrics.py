@@ -12,6 +12,7 @@ from events import BEGUN, NETWORK, SO_FAR, begun, change, ended, operations, row
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from crosswind.errors import CrosswindError
+from crosswind.spec.resolved import ResolvedCut
 from crosswind.stream import Credit, Event, Lateness, Note, Stall, Step, Stream, TrialReached
 from crosswind.telemetry import Metrics
 
@@ -151,6 +152,20 @@ def test_the_active_condition_is_named(served: Served) -> None:
         "timeline",
     ]
     assert of(samples, "condition_changes_total", by="timeline") == 2
+
+
+def test_each_cut_that_is_active_is_named(served: Served) -> None:
+    silent, reset = (
+        ResolvedCut(sources=["a", "b"], targets=["z"]),
+        ResolvedCut(sources=["c"], targets=["z"], answer="reset"),
+    )
+    cuts = (change("c", "timeline", [silent]), change("c", "cut", [reset]))
+    samples = served.samples(step(changes=(change("c", "up"), *cuts)))
+    assert of(samples, "cut", **{"from": "a b"}, to="z", answer="silence", by="timeline") == 1
+    assert of(samples, "cut", **{"from": "c"}, to="z", answer="reset", by="cut") == 1
+    assert of(samples, "condition_info", by="cut") is None
+    samples = served.samples(step(changes=(change("c", "timeline", []), change("c", "cut", []))))
+    assert not [name for name, _ in samples if name == "crosswind_cut"]
 
 
 def test_lateness_counts_on_where_a_window_begins_anew(served: Served) -> None:

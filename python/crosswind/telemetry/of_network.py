@@ -9,7 +9,7 @@ from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily
 
 from crosswind.spec.network import Network
-from crosswind.stream import Change, Step, active_after
+from crosswind.stream import Change, Step, active_after, active_cuts
 from crosswind.telemetry.site import site_of
 
 _SITE = ("element", "place", "link")
@@ -121,11 +121,22 @@ class OfNetwork:
         active = InfoMetricFamily(
             "crosswind_condition", "The active condition, and whether steps of its timeline have come."
         )
-        for name, by in dict.fromkeys((change.condition, str(change.by)) for change in self._active):
+        conditions = (change for change in self._active if change.by != "cut")
+        for name, by in dict.fromkeys((change.condition, str(change.by)) for change in conditions):
             active.add_metric((), {"condition": name, "by": by})
         yield active
+        cuts = GaugeMetricFamily(
+            "crosswind_cut",
+            "1 for each cut that is active: no packet of the nodes `from` reaches another one in `to`.",
+            labels=("from", "to", "answer", "by"),
+        )
+        for by, cut in active_cuts(self._active):
+            cuts.add_metric((" ".join(cut.sources), " ".join(cut.targets), cut.answer, by), 1)
+        yield cuts
         changes = CounterMetricFamily(
-            "crosswind_condition_changes", "How often a condition became active.", labels=("by",)
+            "crosswind_condition_changes",
+            "How often a condition became active, or a hand cut nodes off.",
+            labels=("by",),
         )
         for by, number in self._changes.items():
             changes.add_metric((by,), number)

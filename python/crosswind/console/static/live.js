@@ -1,7 +1,7 @@
 // A network that is up: the last 60 seconds of it, as its steps come.
 
 import { LAST_MINUTE } from "./charts.js";
-import { Live } from "./model.js";
+import { Live, cutWords } from "./model.js";
 import { operationCharts } from "./operations.js";
 import * as text from "./text.js";
 import { View, at, state } from "./view.js";
@@ -17,6 +17,7 @@ export class LiveView {
       const { series } = this.view;
       return [...series.applications.keys()].flatMap((name) => operationCharts(name, (step) => series.operationsIn(name, step)));
     };
+    this.#cuts();
   }
 
   /** Takes an event of the stream; what it changes is drawn with the next frame. */
@@ -25,11 +26,20 @@ export class LiveView {
     if (event.event === "operations") this.view.series.addOperations(event);
     if (event.event !== "step") return;
     this.view.series.add(event);
-    if (event.changes.length) this.changed();
+    if (event.changes.length) {
+      this.#cuts();
+      this.changed();
+    }
     this.isDue ||= requestAnimationFrame(() => {
       this.isDue = 0;
       this.#draw();
     });
+  }
+
+  #cuts() {
+    at("cut-off").hidden = !this.model.cut.length;
+    at("cuts").textContent = cutWords(this.model.cut);
+    this.view.picture.cutOff((host) => this.model.isCutOff(host));
   }
 
   #draw() {

@@ -11,6 +11,7 @@ export class Model {
     this.downlink = new Map(this.links.filter((link) => link.to in this.hosts).map((link) => [link.to, link]));
     this.trunks = this.links.filter((link) => this.isTrunk(link));
     this.condition = { name: "", at_ns: 0, places: {} };
+    this.cuts = { timeline: [], cut: [] };
     this.known = new Map();
     this.rates = new Map();
     for (const change of active) this.change(change);
@@ -18,9 +19,25 @@ export class Model {
 
   /** A condition, or a step of its timeline, is active. */
   change(change) {
-    const kept = change.by === "timeline" ? this.condition.places : {};
+    const isStep = change.by === "timeline";
+    if (change.by === "cut") {
+      this.cuts.cut = change.cuts;
+      return;
+    }
+    this.cuts.timeline = change.cuts ?? (isStep ? this.cuts.timeline : []);
+    const kept = isStep ? this.condition.places : {};
     this.condition = { name: change.condition, at_ns: change.at_ns, places: { ...kept, ...change.places } };
     this.rates.clear();
+  }
+
+  /** All cuts that are active. */
+  get cut() {
+    return [...this.cuts.timeline, ...this.cuts.cut];
+  }
+
+  /** Whether a node of this host is cut off from others. */
+  isCutOff(host) {
+    return this.nodesOn(host).some((node) => this.cut.some(({ from, to }) => from.includes(node) || to.includes(node)));
   }
 
   /** The link that an element belongs to: the wire in front of which, or behind which, it stands. */
@@ -95,6 +112,15 @@ export class Model {
     }
     return found;
   }
+}
+
+/** Cuts in words; the two of a partition are one. */
+export function cutWords(cuts) {
+  const ends = cuts.map(({ from, to }) => [from.join(" "), to.join(" ")]);
+  const isBack = ([from, to], number) => ends.findIndex(([other, back]) => other === to && back === from) < number;
+  const hasBack = ([from, to]) => ends.some(([other, back]) => other === to && back === from);
+  const one = ([from, to]) => `${from} ${hasBack([from, to]) ? "|" : "→"} ${to}`;
+  return ends.filter((each, number) => !hasBack(each) || !isBack(each, number)).map(one).join(", ");
 }
 
 /** Elements of a kind in a list that are restricted to one of `names`, or to none. */

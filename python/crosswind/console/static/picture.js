@@ -42,6 +42,11 @@ export class Picture {
     svg.removeAttribute("height");
   }
 
+  /** Shows which hosts have nodes that are cut off from others. */
+  cutOff(isCutOff) {
+    for (const host of this.hosts) host.classList.toggle("cut-off", isCutOff(host.dataset.host));
+  }
+
   mark(place) {
     const links = new Set(place.on === null ? [] : place.links);
     for (const part of this.parts) part.element.classList.toggle("chosen", part.links.some((name) => links.has(name)));

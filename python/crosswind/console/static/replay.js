@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { WHOLE_TRIAL } from "./charts.js";
-import { Model, Played } from "./model.js";
+import { Model, Played, cutWords } from "./model.js";
 import { operationCharts } from "./operations.js";
 import * as text from "./text.js";
 import { View, at, made, problem, state } from "./view.js";
@@ -76,7 +76,7 @@ class Replay {
   /** What happened in the trial, as a list: a click goes there. */
   #events({ changes, stalls, outages, started_ns }) {
     const found = [
-      ...changes.map(({ at_ns, by, condition }) => ({ at_ns, words: by === "timeline" ? `next step of ${condition}` : `condition ${condition}` })),
+      ...changes.map((change) => ({ at_ns: change.at_ns, words: changeWords(change) })),
       ...outages.map(({ at_ns, length_ns }) => ({ at_ns, words: `outage of ${text.time(length_ns / 1e3)}` })),
       ...stalls.map(({ at_ns, length_ns }) => ({ at_ns, words: `the emulator stalled for ${text.time(length_ns / 1e3)}` })),
     ].sort((one, other) => one.at_ns - other.at_ns);
@@ -144,4 +144,12 @@ class Replay {
     at("play").textContent = word;
     at("play").className = word.toLowerCase();
   }
+}
+
+/** What a change did, for the list of what happened. */
+function changeWords({ by, condition, places, cuts }) {
+  const cut = cuts && (cuts.length ? `cut off: ${cutWords(cuts)}` : "no cut");
+  if (by === "cut") return `${cut}, by hand`;
+  if (by !== "timeline") return `condition ${condition}`;
+  return cut && !Object.keys(places).length ? cut : `next step of ${condition}${cut ? `, ${cut}` : ""}`;
 }
