@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -69,6 +70,12 @@ while True:
     connection, _ = server.accept()
     while data := connection.recv(100):
         connection.sendall(data)
+"""
+ECHO = """
+import socket
+connection = socket.create_connection(("b", 7000), 1)
+connection.sendall(b"x")
+print(connection.recv(1))
 """
 # Prints what became of a connection, an exchange on an old one, and how long each took.
 CLIENT = """
@@ -179,3 +186,19 @@ def test_cuts_by_hand_stay_when_conditions_change_and_are_among_the_changes() ->
         pytest.raises(TestbedError, match="faults: true"),
     ):
         fabric.cut([cut(a, b)])
+
+
+def test_a_paused_node_stands_still_and_a_killed_one_has_no_process_left() -> None:
+    with crosswind.Fabric(PAIR) as net:
+        server = net.popen("b", [sys.executable, "-c", SERVER])
+        net.await_port("b", 7000)
+        echo = [sys.executable, "-c", ECHO]
+        assert net.exec("a", echo).stdout == "b'x'\n"
+        net.pause("b")
+        assert "timed out" in net.exec("a", echo).stderr
+        with pytest.raises(CrosswindError, match='resume names "a", which is not paused'):
+            net.resume("a")
+        net.resume("b")
+        assert net.exec("a", echo).stdout == "b'x'\n"
+        net.kill("b")
+        assert server.wait(5) == 128 + signal.SIGKILL

@@ -46,6 +46,15 @@ def test_names_become_nodes(
     assert (step.cuts, step.faults) == (cuts, [words])
 
 
+@pytest.mark.parametrize("key", ["pause", "resume", "kill"])
+def test_what_happens_to_nodes_needs_no_application(setup: Setup, key: str) -> None:
+    step = fault_by_hand(setup, key, ["db0", "h1"])
+    assert [(fault.do, fault.node) for fault in step.nodes] == [(key, "db0"), (key, "db1")]
+    assert step.faults == [f"{key} db0 h1"]
+    with pytest.raises(FaultRefused, match=f'^{key} names "nobody", which is not a node or host; [^;]*$'):
+        fault_by_hand(setup, key, "nobody")
+
+
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [

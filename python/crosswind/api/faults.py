@@ -1,4 +1,4 @@
-"""Faults by hand: nodes of a network that is up are cut off from each other, until that heals."""
+"""Faults by hand: nodes of a network that is up are cut off, stand still, or lose all programs."""
 
 from __future__ import annotations
 
@@ -6,31 +6,37 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from pydantic import JsonValue
 
 from crosswind.spec import Setup
 from crosswind.spec.faults.by_hand import FaultRefused, fault_by_hand
+from crosswind.spec.quantities import shown
 from crosswind.spec.resolved import Answer, ResolvedCut
 from crosswind.testbed import RunningFabric
+from crosswind.testbed.fabric import Strike
+
+HandFault = Literal["partition", "isolate", "cut", "pause", "resume", "kill"]
 
 
 @dataclass(frozen=True)
-class Cutting:
-    """A cut by hand, in words, and the instant from which it holds, in ns of CLOCK_MONOTONIC."""
+class DoneByHand:
+    """A fault by hand, in words, and the instant from which it holds, in ns of CLOCK_MONOTONIC."""
 
     words: str
     effective_ns: int
 
 
 class FaultsByHand(ABC):
-    """Cuts of a network that is up. They add up until `heal`, and stay when the condition changes."""
+    """Faults of a network that is up. Cuts add up until `heal`, and stay when the condition changes."""
 
     _setup: Setup
 
     def __init__(self) -> None:
         self._cuts: list[ResolvedCut] = []
-        self._cutting = threading.Lock()
+        self._paused: set[str] = set()
+        self._acting = threading.Lock()
 
     @abstractmethod
     def _up(self) -> RunningFabric:
@@ -66,7 +72,7 @@ class FaultsByHand(ABC):
 
         Raises: FaultRefused: no hand has cut anything.
         """
-        with self._cutting:
+        with self._acting:
             if not self._cuts:
                 raise FaultRefused(
                     "heal: no cut by hand is active; one of a timeline ends when another condition is set"
@@ -74,14 +80,48 @@ class FaultsByHand(ABC):
             self._cuts = []
             return self._up().cut([])
 
-    def fault(self, kind: str, value: JsonValue, answer: Answer = "silence") -> Cutting:
-        """Cut nodes off as a step of a file would: `partition`, `isolate` or `cut`.
+    def pause(self, nodes: str | Sequence[str]) -> int:
+        """Let every process of nodes stand still (SIGSTOP), until `resume`.
+
+        Returns: when the last process had it, in ns of CLOCK_MONOTONIC.
+
+        Raises: FaultRefused: a name is unknown.
+        """
+        return self._strike("pause", nodes)
+
+    def resume(self, nodes: str | Sequence[str]) -> int:
+        """Let paused nodes go on; the rest is as for `pause`. One that is not paused is refused."""
+        return self._strike("resume", nodes)
+
+    def kill(self, nodes: str | Sequence[str]) -> int:
+        """End every process of nodes at once (SIGKILL); the rest is as for `pause`."""
+        return self._strike("kill", nodes)
+
+    def _strike(self, strike: Strike, nodes: str | Sequence[str]) -> int:
+        return self.fault(strike, nodes if isinstance(nodes, str) else list(nodes)).effective_ns
+
+    def fault(self, kind: HandFault, value: JsonValue, answer: Answer = "silence") -> DoneByHand:
+        """Do to nodes what a step of a file would do.
+
+        Args:
+            value: as the step has it.
+            answer: of a cut.
 
         Raises: FaultRefused: it would do nothing, or names what is not there.
         """
         step = fault_by_hand(self._setup, kind, value)
         cuts = [cut.model_copy(update={"answer": answer}) for cut in step.cuts or ()]
-        with self._cutting:
-            effective_ns = self._up().cut([*self._cuts, *cuts])
-            self._cuts += cuts
-        return Cutting(step.faults[0], effective_ns)
+        nodes = [fault.node for fault in step.nodes]
+        with self._acting:
+            match kind:
+                case "pause" | "resume" | "kill":
+                    if kind == "resume" and (going := [node for node in nodes if node not in self._paused]):
+                        raise FaultRefused(f"resume names {shown(going[0])}, which is not paused")
+                    effective_ns = self._up().strike(kind, nodes)
+                    self._paused = (
+                        self._paused.union(nodes) if kind == "pause" else self._paused.difference(nodes)
+                    )
+                case _:
+                    effective_ns = self._up().cut([*self._cuts, *cuts])
+                    self._cuts += cuts
+        return DoneByHand(step.faults[0], effective_ns)

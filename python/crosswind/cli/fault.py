@@ -1,4 +1,4 @@
-"""Cut nodes of the active fabric off from each other."""
+"""Cut nodes of the active fabric off from each other, and pause or kill what runs in them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Command = TypeVar("_Command", bound=Callable[..., object])
 
 @click.group()
 def command() -> None:
-    """Cut nodes of the active fabric off from each other, while programs run in them.
+    """Cut nodes of the active fabric off from each other, and pause or kill what runs in them.
 
     Names are nodes, hosts, switches or zones. What is under way when a cut begins is lost too. Cuts add up
     until `heal`, and stay when the condition changes. Each command prints the instant from which it holds, in
@@ -72,6 +72,30 @@ def cut(ends: str, answer: Answer, pid: int | None) -> None:
 def heal(pid: int | None) -> None:
     """End all cuts by hand. Those of a condition's timeline stay."""
     _ask("heal", None, "silence", pid)
+
+
+@command.command("pause")
+@click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
+@_up
+def pause(nodes: tuple[str, ...], pid: int | None) -> None:
+    """Let every process of these nodes stand still (SIGSTOP)."""
+    _ask("pause", list(nodes), "silence", pid)
+
+
+@command.command("resume")
+@click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
+@_up
+def resume(nodes: tuple[str, ...], pid: int | None) -> None:
+    """Let paused nodes go on (SIGCONT)."""
+    _ask("resume", list(nodes), "silence", pid)
+
+
+@command.command("kill")
+@click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
+@_up
+def kill(nodes: tuple[str, ...], pid: int | None) -> None:
+    """End every process of these nodes at once (SIGKILL). Start yours again with `crosswind exec`."""
+    _ask("kill", list(nodes), "silence", pid)
 
 
 def _ask(kind: str, value: JsonValue, answer: Answer, pid: int | None) -> None:

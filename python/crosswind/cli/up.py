@@ -84,7 +84,9 @@ def command(
                 return control.ConditionChanged(condition=own, effective_ns=net.set(own))
             case control.Request(do="fault", fault="heal"):
                 return control.FaultDone(words="heal", effective_ns=net.heal())
-            case control.Request(do="fault", fault=("partition" | "isolate" | "cut") as fault):
+            case control.Request(
+                do="fault", fault=("partition" | "isolate" | "cut" | "pause" | "resume" | "kill") as fault
+            ):
                 done = net.fault(fault, request.value, request.answer)
                 return control.FaultDone(words=done.words, effective_ns=done.effective_ns)
         raise CrosswindError(f"{request.do!r}: no such request; is this the same version of crosswind?")

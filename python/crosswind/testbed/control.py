@@ -45,7 +45,7 @@ class Request(BaseModel):
         do: `nodes`, `network`, `set` or `fault`.
         own: for `set`, the name of one of the conditions of `network`.
         condition: for `set`, another condition.
-        fault: what a hand does: `partition`, `isolate`, `cut` or `heal`.
+        fault: what a hand does: `partition`, `isolate`, `cut`, `heal`, `pause`, `resume` or `kill`.
         value: of a fault, as a step of a file has it.
         answer: what senders of a cut learn: `silence` or `reset`.
     """

@@ -13,8 +13,8 @@ from crosswind.spec.problems import SpecErrors
 from crosswind.spec.resolved import ResolvedStep
 from crosswind.spec.setup import Setup
 
-# A step of a file, in which the fault is read.
-_AT = "1s"
+# Steps of a file, in the last of which the fault is read.
+_BEFORE, _AT = "1s", "2s"
 _PLACE = f"fault.at.{_AT}: "
 
 
@@ -28,15 +28,19 @@ def fault_by_hand(setup: Setup, key: str, value: JsonValue) -> ResolvedStep:
     """Return a fault as a step of a timeline would have it, as if none came before it.
 
     Args:
-        key, value: as a step of a file has them, such as `partition` and `db0 | db1`.
+        key, value: as a step of a file has them, such as `partition` and `db0 | db1`. Nodes to `resume` are
+            taken for paused.
 
     Raises: FaultRefused: there is no such node, or it would do nothing.
     """
     # What runs in the nodes is not the application of the file, if that names one.
     by_itself = replace(setup, setting=replace(setup.setting, tested=Tested()))
+    steps: dict[str, JsonValue] = {_BEFORE: {"pause": value}} if key == "resume" else {}
+    steps[_AT] = {key: value}
     try:
-        resolved = by_itself.condition_in(document_of({"fault": {"at": {_AT: {key: value}}}}, key))
+        resolved = by_itself.condition_in(document_of({"fault": {"at": steps}}, key))
     except SpecErrors as errors:
-        messages = (problem.message.removeprefix(_PLACE) for problem in errors.problems)
-        raise FaultRefused("; ".join(messages)) from None
-    return resolved.timeline[0]
+        messages = [problem.message for problem in errors.problems]
+        own = [message.removeprefix(_PLACE) for message in messages if message.startswith(_PLACE)]
+        raise FaultRefused("; ".join(own or messages)) from None
+    return resolved.timeline[-1]
