@@ -100,6 +100,9 @@ class History(Application):
         command = [find_binary(LOAD), "history-prepare", *self._store.target(stage)]
         run_to_end(stage, CLIENT, "history-prepare", command, READY_S)
 
+    def restart(self, stage: Stage, node: str) -> None:
+        self._store.restart(stage, node)
+
     def load(self, stage: Stage) -> Load:
         asked, target = self.parameters, self._store.target(stage)
         lines, edn = stage.folder / "history.jsonl", stage.folder / "history.edn"
