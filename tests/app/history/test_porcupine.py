@@ -50,7 +50,8 @@ def events_of(draw: random.Random, key: int) -> list[dict[str, Any]]:
     events: list[dict[str, Any]] = []
     held: int | None = None
     wrong = draw.choice((0.0, 0.0, 0.03, 0.3))
-    base = key * 1000
+    # Far apart, as a process that goes on has a higher number.
+    base = key * 100_000
     processes = [base + number for number in range(draw.randint(1, 5))]
     open_: dict[int, list[Any]] = {}
     for _ in range(draw.randint(2, 60)):
