@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from events import BEGUN, NETWORK, SO_FAR, begun, change, ended, operations, row, step
 
+from crosswind.spec.resolved import ResolvedCut
 from crosswind.stream import Credit, Event, Stream
 from crosswind.telemetry import Metrics
 
@@ -35,7 +36,7 @@ def exported() -> dict[str, set[str]]:
         begun("t2"),
         operations(10),
         step(
-            changes=(change("far"),),
+            changes=(change("far", cuts=[ResolvedCut(sources=["a"], targets=["b"])]),),
             rows=(row("h0/uplink"),),
             credit=(Credit(element="db/host.egress/0:credit", left_bits=1),),
         ),
