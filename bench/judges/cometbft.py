@@ -263,13 +263,13 @@ class CutOff:
 def cut_off(net: crosswind.Fabric, chain: Chain, away: Sequence[str], length_s: float) -> CutOff:
     """Cut some validators off from the others for a time, and let the chain go on."""
     others = [node for node in net.nodes if node not in away]
-    net.set({place: {node: [{"lose": "100%"}] for node in away} for place in ("host.egress", "host.ingress")})
+    net.partition([others, away])
     time.sleep(_UNDER_WAY_S)
     sides = (others, away)
     before = [chain.height(side) for side in sides]
     time.sleep(length_s - _UNDER_WAY_S)
     after = [chain.height(side) for side in sides]
-    net.set("none")
+    net.heal()
     healed, height = time.time(), chain.height() + 1
     all_at = chain.await_height(height, _START_S + 4 * length_s)
     first_at = min(commits[height] for commits in chain.commits().values())

@@ -86,15 +86,15 @@ def watch_through_partition(net: crosswind.Fabric, member: str) -> Watched:
     """Cut a member off until it needs a snapshot; watch it meanwhile from a revision that is yet to come."""
     other = MEMBERS[MEMBERS.index(member) - 1]
     before = _put(net, other, 16)
-    net.set({place: {member: [{"lose": "100%"}]} for place in ("host.egress", "host.ingress")})
-    cut = time.monotonic()
+    # The client reaches all members.
+    cut_ns = net.partition([[member], [each for each in MEMBERS if each != member]])
     start = before + _BEHIND + _AHEAD
-    watch = net.popen(member, _words("watch", net.address(member), start), stdout=subprocess.PIPE)
+    watch = net.popen("client", _words("watch", net.address(member), start), stdout=subprocess.PIPE)
     assert watch.stdout is not None
     if watch.stdout.readline() != "created\n":
         raise CrosswindError(f"{member}: its watch was not created")
     written = _put(net, other, _BEHIND)
-    net.set("none")
+    net.heal()
     _await_revision(net, member, written)
     # Twice as many as are missing until the watch may get its first event.
     _put(net, other, 2 * _AHEAD)
@@ -104,7 +104,7 @@ def watch_through_partition(net: crosswind.Fabric, member: str) -> Watched:
         revision, at = line.split()
         events.append(int(revision))
         if events[-1] < start and found_s is None:
-            found_s = float(at) - cut
+            found_s = float(at) - cut_ns / 1e9
         if events[-1] >= start + _AHEAD // 2:
             break
     return Watched(start, events, found_s)
@@ -122,7 +122,7 @@ def _await_revision(net: crosswind.Fabric, member: str, revision: int) -> None:
     """Wait until a member has applied a revision."""
     deadline = time.monotonic() + _LONGEST_S
     while True:
-        done = net.exec(member, _words("revision", net.address(member)), timeout=_LONGEST_S)
+        done = net.exec("client", _words("revision", net.address(member)), timeout=_LONGEST_S)
         if done.returncode == 0 and int(done.stdout) >= revision:
             return
         if time.monotonic() > deadline:
