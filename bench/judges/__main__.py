@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench.judges import cometbft_figures, etcd_figures
+from bench.judges import cometbft_figures, etcd_figures, etcd_register_figures
 
 PAGE = Path(__file__).parents[2] / "docs" / "lab" / "2026-11-judges.md"
 # By name: what installs the programs, measures in an empty folder, and yields the lines of the section.
 JUDGES: dict[str, Callable[[Path], Iterator[str]]] = {
     "cometbft": cometbft_figures.lines,
     "etcd": etcd_figures.lines,
+    "etcd-register": etcd_register_figures.lines,
 }
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bench.judges.etcd_register import SEEDS, seeded_runs
 from bench.judges.etcd_watch import Watched, network, start_cluster, watch_through_partition
 from bench.judges.programs import ETCD_FIXED
 from crosswind.app.requirements import CannotInstall, Program, Requirement
@@ -30,6 +31,18 @@ def test_the_same_partition_finds_nothing_where_the_fault_is_fixed(live: Live) -
     found = watched(live, ETCD_FIXED.program())
     assert found.too_early == []
     assert found.events == list(range(found.start, found.start + len(found.events)))
+
+
+def test_a_register_is_linearizable_under_partitions_and_kills_of_twenty_seeds(live: Live) -> None:
+    install(ETCD)
+    runs = seeded_runs(live.folder)
+    assert [run.seed for run in runs] == list(SEEDS)
+    assert [
+        (run.seed, run.violations, run.undecided) for run in runs if run.violations or run.undecided
+    ] == []
+    # Faults were felt: some operations have no known outcome; and most have one.
+    assert sum(run.unknown for run in runs) > 0
+    assert all(run.confirmed > 100 for run in runs)
 
 
 def watched(live: Live, etcd: Program) -> Watched:
