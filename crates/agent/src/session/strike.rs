@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::protocol::{Limit, Struck};
 
 /// The inits learn of it so long before: long compared with a message to each, and with the stalls of a busy machine.
-const HANDED_ON: Duration = Duration::from_millis(20);
+const HANDED_ON: Duration = Duration::from_millis(100);
 
 impl Session {
     /// Sends a signal to every process of nodes; the instant at which the last of them had it is the answer.
