@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
-from bench.judges.etcd_register import SEEDS, seeded_runs
+from bench.judges.etcd_register import seeded_runs
 from bench.judges.etcd_watch import Watched, network, start_cluster, watch_through_partition
 from bench.judges.programs import ETCD_FIXED
 from crosswind.app.requirements import CannotInstall, Program, Requirement
@@ -33,10 +34,12 @@ def test_the_same_partition_finds_nothing_where_the_fault_is_fixed(live: Live) -
     assert found.events == list(range(found.start, found.start + len(found.events)))
 
 
-def test_a_register_is_linearizable_under_partitions_and_kills_of_twenty_seeds(live: Live) -> None:
+def test_a_register_is_linearizable_under_partitions_and_kills_of_several_seeds(live: Live) -> None:
     install(ETCD)
-    runs = seeded_runs(live.folder)
-    assert [run.seed for run in runs] == list(SEEDS)
+    # CROSSWIND_SEEDS=20 are those of docs/lab/2026-11-judges.md, and take a quarter of an hour.
+    seeds = range(1, int(os.environ.get("CROSSWIND_SEEDS", "2")) + 1)
+    runs = seeded_runs(live.folder, seeds)
+    assert [run.seed for run in runs] == list(seeds)
     assert [
         (run.seed, run.violations, run.undecided) for run in runs if run.violations or run.undecided
     ] == []

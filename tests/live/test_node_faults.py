@@ -37,6 +37,9 @@ trials: {{repeat: 1, rest: 0s, seed: 7, limits: {{void: accept}}}}
 """
 RPC = "rpc: {{connections: 2, warm_up: 1s, duration: {duration}, rate: 200/s}}"
 
+# Half a minute each; the others with CROSSWIND_STORES="cassandra ferretdb mongodb valkey".
+STORES = os.environ.get("CROSSWIND_STORES", "etcd postgresql redis").split()
+
 
 def measured(live: Live, faults: str, application: str, nodes: str, timeout_s: float = 120) -> Path:
     """Run one trial to its end and return the folder of its run."""
@@ -130,26 +133,28 @@ def test_an_interrupted_run_leaves_nothing_of_a_paused_node(live: Live) -> None:
 
 @pytest.mark.long
 @pytest.mark.skipif(bool(POSTGRESQL.missing()), reason="SKIPPED: PostgreSQL is missing")
-def test_a_primary_is_killed_and_restarted_twenty_times_under_load(live: Live) -> None:
-    # A busy machine takes seconds to recover a database.
-    steps = (f"{4 * n + 4}s: {{kill: db0}}, {4 * n + 4.5}s: {{restart: db0}}" for n in range(20))
+def test_a_primary_is_killed_and_restarted_many_times_under_load(live: Live) -> None:
+    # CROSSWIND_KILLS=20 are those of docs/lab/2026-11-faults.md. Recovery takes seconds on a busy machine.
+    kills = int(os.environ.get("CROSSWIND_KILLS", "5"))
+    steps = (f"{4 * n + 4}s: {{kill: db0}}, {4 * n + 4.5}s: {{restart: db0}}" for n in range(kills))
     folder = measured(
         live,
         f"at: {{{', '.join(steps)}}}",
-        "ycsb: {workload: a, records: 1000, clients: 4, warm_up: 2s, duration: 92s, rate: 200/s}",
+        "ycsb: {workload: a, records: 1000, clients: 4, warm_up: 2s, rate: 200/s, "
+        f"duration: {4 * kills + 12}s}}",
         "db0: h0, db1: h1, db2: h2, client: h3",
         timeout_s=300,
     )
     faults = faults_of(folder)
-    assert [fault.kind for fault in faults] == ["kill", "restart"] * 20
+    assert [fault.kind for fault in faults] == ["kill", "restart"] * kills
     print(json.dumps([(fault.kind, (fault.done_ns - fault.due_ns) / 1e3) for fault in faults]))
     # After the last restart the primary has its data, and every record that is asked for is there.
     assert operations(folder, f"ok AND started_ns > {faults[-1].done_ns + 1_000 * MS}") > 50
-    assert operations(folder, "NOT ok") > 20
+    assert operations(folder, "NOT ok") > kills
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("store", [store.name for store in stores()])
+@pytest.mark.parametrize("store", STORES)
 def test_each_store_comes_back_with_its_data(live: Live, store: str) -> None:
     kind = next(each for each in stores() if each.name == store)
     if any(requirement.missing() for requirement in kind.requirements):
