@@ -11,6 +11,7 @@ from crosswind.app.requirements import NeededFile, Requirement
 from crosswind.app.written import Facts
 from crosswind.results.rows import Metric
 from crosswind.spec.declared import DeclaredApplication
+from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Fabric, Process
 
 
@@ -193,8 +194,13 @@ class Application(DeclaredApplication):
 
         Return at once: until it is ready, operations fail. Called for the nodes that `faults_on` says are
         restartable.
+
+        Raises: TestbedError: it cannot, as an application that declares such nodes and has no `restart`.
         """
-        raise NotImplementedError(f"{self.name} starts nothing again on {node}")
+        raise TestbedError(
+            f"{self.name}: {node} cannot be restarted, although `faults_on` names it; "
+            f"add `restart` to {self.name}"
+        )
 
     @abstractmethod
     def stop(self, stage: Stage) -> None:
