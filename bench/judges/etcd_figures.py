@@ -19,8 +19,8 @@ def lines(folder: Path) -> Iterator[str]:
     yield "etcd: a known fault, found by a partition"
     yield (
         "Issue 20221: a watch from a revision yet to come gets older events, once its member was cut off "
-        "for so long that it needs a snapshot. Its changelog says that it is fixed in 3.4.38, 3.5.22 and 3.6.2; "
-        "of these releases only a later one, 3.6.16, was tried here."
+        "for so long that it needs a snapshot. Its changelog says that it is fixed in 3.4.38, 3.5.22 "
+        "and 3.6.2; of these releases only a later one, 3.6.16, was tried here."
     )
     yield ""
     yield "| etcd | cut off | watch from | events before that | from the cut to the first of them |"
