@@ -2,8 +2,8 @@
 
 use std::fs;
 
-/// Kernels from this version on let a supervisor hand a call back to its process (SECCOMP_USER_NOTIF_FLAG_CONTINUE).
-const KERNEL: (u32, u32) = (5, 5);
+/// Kernels from this version on let no signal end the wait for a supervisor (SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV).
+const KERNEL: (u32, u32) = (5, 19);
 
 /// # Errors
 /// One sentence with the reason and the remedy.
@@ -21,7 +21,7 @@ pub fn available() -> Result<(), String> {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     if known != 0 || version(&release) < KERNEL {
         return Err(format!(
-            "the kernel ({}) has no seccomp notification; use Linux 5.5 or newer with CONFIG_SECCOMP_FILTER",
+            "the kernel ({}) has no seccomp notification that signals cannot end; use Linux 5.19 or newer with CONFIG_SECCOMP_FILTER",
             release.trim()
         ));
     }
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn releases_are_compared_as_numbers() {
-        assert!(version("6.18.44-fc") > KERNEL && version("5.10.0-28-amd64") > KERNEL);
-        assert!(version("4.19.0") < KERNEL && version("5.4.0-150-generic") < KERNEL && version("") < KERNEL);
+        assert!(version("6.18.44-fc") > KERNEL && version("5.19.0-50-generic") >= KERNEL);
+        assert!(version("4.19.0") < KERNEL && version("5.15.0-150-generic") < KERNEL && version("") < KERNEL);
     }
 }

@@ -31,7 +31,8 @@ const ABSENT: u32 = SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
 const FUTEX_COMMAND: u32 = 127;
 
 /// Puts the filter on this process and everything that it will start; returns where the supervisor listens. The process
-/// must be one that cannot gain privileges, or have CAP_SYS_ADMIN.
+/// must be one that cannot gain privileges, or have CAP_SYS_ADMIN. Once the supervisor has read a call, only death ends the
+/// wait for its answer: the supervisor may ask for a stop before it answers.
 pub fn install() -> io::Result<OwnedFd> {
     let program = program();
     let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_ptr().cast_mut() };
@@ -40,7 +41,7 @@ pub fn install() -> io::Result<OwnedFd> {
         libc::syscall(
             libc::SYS_seccomp,
             libc::SECCOMP_SET_MODE_FILTER,
-            libc::SECCOMP_FILTER_FLAG_NEW_LISTENER,
+            libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
             &raw const program,
         )
     };

@@ -140,9 +140,11 @@ impl Supervisor {
             respond(listener, notice.id, -libc::EPERM, 0);
             return;
         }
-        respond(listener, notice.id, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32);
-        // If the call fails, it stops for this; if it succeeds, it stops for the program, and this is forgotten.
+        // If the call fails, it stops for this; if it succeeds, it stops for the program, and this is forgotten. Asked for
+        // after the answer, it may come when the thread is in `vfork` already, which does not stop until its child has begun
+        // a program; and the child would wait for this supervisor.
         interrupt(thread);
+        respond(listener, notice.id, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32);
         match next_stop() {
             Ok((process, Stop::Program)) => match inject(&self.image, process) {
                 Ok(()) => self.executed += 1,

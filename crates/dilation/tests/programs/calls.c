@@ -319,6 +319,19 @@ static int programs(void) {
     CHECK(WEXITSTATUS(system("exec true")) == 0 && WEXITSTATUS(system("sleep 0.001; exit 3")) == 3);
     return 0;
 }
+/* A thread in vfork does not stop for a tracer until its child has begun a program. */
+static int fails_and_spawns(void) {
+    char *none[] = {NULL};
+    for (int i = 0; i < 200; i++) {
+        CHECK(execve("/nowhere/program", none, none) == -1);
+        int status;
+        pid_t child = vfork();
+        if (!child) { execl("/bin/true", "true", NULL); _exit(1); }
+        waitpid(child, &status, 0);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    return 0;
+}
 static void *begin(void *none) { (void)none; execl("/bin/sh", "sh", "-c", "sleep 0.01; exit 5", NULL); return NULL; }
 static int thread_begins_program(void) {
     pid_t child = fork();
@@ -351,7 +364,7 @@ static const struct { const char *name; int (*run)(void); } CASES[] = {
     CASE(mq_timedsend_), CASE(mq_timedreceive_), CASE(timerfd_relative), CASE(timerfd_absolute), CASE(timerfd_realtime), CASE(timerfd_interval), CASE(timer_relative), CASE(timer_absolute),
     CASE(timer_realtime), CASE(setitimer_), CASE(so_rcvtimeo), CASE(so_sndtimeo), CASE(all_signals_blocked), CASE(sigsys_ignored), CASE(sigsys_default), CASE(in_a_handler_with_all_blocked),
     CASE(own_sigsys), CASE(killed_by_sigsys), CASE(interrupted), CASE(cancelled), CASE(refused_times), CASE(zero_polls), CASE(clocks), CASE(time_of_day), CASE(seconds), CASE(ticks_), CASE(uptime), CASE(usage),
-    CASE(options), CASE(programs), CASE(thread_begins_program), CASE(refused_calls), CASE(cpu_number), CASE(alarm_),
+    CASE(options), CASE(programs), CASE(fails_and_spawns), CASE(thread_begins_program), CASE(refused_calls), CASE(cpu_number), CASE(alarm_),
 };
 enum { COUNT = sizeof CASES / sizeof *CASES };
 

@@ -62,8 +62,14 @@ pub fn slow(factor: u64, command: &[&str]) -> Outcome {
     assert!(example.exists(), "{} is built by cargo test", example.display());
     let _alone = alone();
     let began = Instant::now();
-    let output =
-        Command::new(example).arg(factor.to_string()).args(command).current_dir(FOLDER.path()).output();
+    // What hangs is ended, and fails alone instead of all tests.
+    let output = Command::new("timeout")
+        .arg("120")
+        .arg(example)
+        .arg(factor.to_string())
+        .args(command)
+        .current_dir(FOLDER.path())
+        .output();
     let Output { status, stdout, stderr } = output.unwrap();
     Outcome {
         status: status.code().unwrap_or(-1),
