@@ -9,6 +9,7 @@ from bench import (
     bucket_tails,
     changes,
     console,
+    console_frames,
     coverage,
     crosscheck,
     crosscheck_services,
@@ -54,6 +55,7 @@ BENCHMARKS: dict[str, Callable[[int], Iterator[Figure | Skipped]]] = {
     "forwarder": engine.forwarder,
     "domains": engine.domains,
     "console": console.console,
+    "console-frames": console_frames.frames,
     "console-refused": console.refused,
     "repetitions": repetitions.repetitions,
     "fingerprint": fingerprint.fingerprint,
@@ -70,7 +72,7 @@ BENCHMARKS: dict[str, Callable[[int], Iterator[Figure | Skipped]]] = {
 }
 
 # These only calculate: they need no network and no privileges.
-PURE = {"bucket-intervals", "coverage", "domains", "profile", "repetitions", "reports"}
+PURE = {"bucket-intervals", "console-frames", "coverage", "domains", "profile", "repetitions", "reports"}
 
 
 def main() -> int:

@@ -1,16 +1,19 @@
-"""The page stays fluid: a run of 300 trials on 50 hosts, from a made stream."""
+"""Whether the console's page stays fluid: frames of a run of 300 trials on 50 hosts, from a made stream."""
 
 from __future__ import annotations
 
 import json
 import math
+import shutil
 import statistics
+import sys
+import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
-from chromium import Chromium, needs_chromium
-
+from bench.figures import Figure, Skipped, figure, skipped
 from crosswind.console import RunConsole
 from crosswind.runner import Steering
 from crosswind.spec import resolve
@@ -33,8 +36,11 @@ from crosswind.stream import (
     TrialEnded,
 )
 
+# The browser of the live tests.
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "live"))
+from chromium import Chromium
+
 HOSTS, TRIALS, CONDITIONS = 50, 300, 10
-FRAME_MS = 60
 EXPERIMENT = f"""
 name: large
 topology:
@@ -58,13 +64,13 @@ GAPS = """new Promise((resolve) => {
 })"""
 
 
-def conditions() -> tuple[str, ...]:
+def _conditions() -> tuple[str, ...]:
     return tuple(f"c{number}" for number in range(CONDITIONS))
 
 
-def ended(number: int) -> list[Event]:
+def _ended(number: int) -> list[Event]:
     """Return the events of a trial."""
-    name, condition = f"b{number // CONDITIONS:02d}-p{number:03d}", conditions()[number % CONDITIONS]
+    name, condition = f"b{number // CONDITIONS:02d}-p{number:03d}", _conditions()[number % CONDITIONS]
     value = 1e6 * (1 + number % CONDITIONS)
     return [
         TrialBegun(
@@ -86,13 +92,13 @@ def ended(number: int) -> list[Event]:
                     high=1e6 * (1 + place) * (1 + 1 / (2 + number)),
                     needed=3, settled=False,
                 )
-                for place, each in enumerate(conditions())
+                for place, each in enumerate(_conditions())
             ),
         ),
     ]  # fmt: skip
 
 
-def step(number: int, network: Network) -> Step:
+def _step(number: int, network: Network) -> Step:
     """Return a step in which every link is busy."""
     at_ns = number * 100_000_000
     elements = [f"{host}/{side}" for host in network.hosts for side in ("uplink", "downlink")]
@@ -110,41 +116,55 @@ def step(number: int, network: Network) -> Step:
     )  # fmt: skip
 
 
-def operations(number: int) -> OperationsStep:
-    times = {"median_ns": 10**6, "p99_ns": 2 * 10**6, "slowest_ns": 10**7 + number % 100 * 10**5}
+def _operations(number: int) -> OperationsStep:
     return OperationsStep(
         application="rpc", node="client", at_ns=number * 100_000_000, length_ns=100_000_000,
-        ended=1000 + number % 50, failed=number % 3, **times,
+        ended=1000 + number % 50, failed=number % 3,
+        median_ns=10**6, p99_ns=2 * 10**6, slowest_ns=10**7 + number % 100 * 10**5,
     )  # fmt: skip
 
 
-@needs_chromium
-def test_a_large_run_takes_at_most_60_ms_a_frame(tmp_path: Path) -> None:
+def frames(rounds: int) -> Iterator[Figure | Skipped]:
+    """Yield the time from one frame to the next while the page shows the run: 95 of 100 are shorter."""
+    name = f"frames of the console, {TRIALS} trials, {HOSTS} hosts"
+    if shutil.which("chromium") is None:
+        yield skipped(name, "no chromium here: apt-get install chromium")
+        return
+    gaps_ms = []
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory() as folder:
+            gaps_ms.append(_gaps_ms(Path(folder)))
+    p95 = [statistics.quantiles(gaps, n=20)[-1] for gaps in gaps_ms]
+    yield figure(name, "ms", p95, "at most 60", longest=[round(max(gaps), 1) for gaps in gaps_ms])
+
+
+def _gaps_ms(profile: Path) -> list[float]:
+    """Return the times between 300 frames."""
     resolved = resolve(parse_experiment(EXPERIMENT.encode(), "large.yaml"))
     network = Network.of(resolved.topology)
     stream, over = Stream[Event](), threading.Event()
     setup = setup_of(parse_document(EXPERIMENT.encode(), "large.yaml"))
     shown = RunConsole(setup, resolved, stream, Steering(stream))
-    with shown as console, Chromium(tmp_path / "profile") as page:
+    with shown as console, Chromium(profile) as page:
         stream.publish(
             RunBegun(
-                name="large", summary="", folder="/results", application="rpc", conditions=conditions(),
+                name="large", summary="", folder="/results", application="rpc", conditions=_conditions(),
                 baseline="c0", trials=TRIALS, ended=0,
             )
         )  # fmt: skip
         for number in range(TRIALS):
-            for event in ended(number):
+            for event in _ended(number):
                 stream.publish(event)
         for number in range(600):
-            stream.publish(operations(number))
-            stream.publish(step(number, network))
+            stream.publish(_operations(number))
+            stream.publish(_step(number, network))
             time.sleep(0)
 
         def go_on() -> None:
             number = 600
             while not over.wait(0.1):
-                stream.publish(operations(number))
-                stream.publish(step(number, network))
+                stream.publish(_operations(number))
+                stream.publish(_step(number, network))
                 number += 1
 
         publishing = threading.Thread(target=go_on)
@@ -156,7 +176,7 @@ def test_a_large_run_takes_at_most_60_ms_a_frame(tmp_path: Path) -> None:
             time.sleep(2)
             late = "document.getElementById('late').textContent"
             before = page.value(late)
-            gaps = sorted(json.loads(page.value(GAPS)))
+            gaps: list[float] = json.loads(page.value(GAPS))
             # It was drawn meanwhile.
             assert page.value(late) != before
             assert page.value("document.querySelectorAll('#picture .in-use').length") > 0
@@ -165,5 +185,4 @@ def test_a_large_run_takes_at_most_60_ms_a_frame(tmp_path: Path) -> None:
             publishing.join()
         assert page.value("document.querySelectorAll('#charts canvas').length") == 9
         assert page.errors == []
-    print("frames:", [round(gaps[int(share * len(gaps))], 1) for share in (0.5, 0.9, 0.99)], max(gaps), "ms")
-    assert statistics.quantiles(gaps, n=20)[-1] <= FRAME_MS
+    return gaps
