@@ -86,7 +86,7 @@ floors: $(BIN)/python
 
 .venv/.floors: pyproject.toml requirements-dev.txt tests/floors.py
 	$(BIN)/python -m venv .venv/floors
-	$(FLOORS)/pip install -q --disable-pip-version-check $$($(BIN)/python tests/floors.py) $$(grep -E '^(hypothesis|jsonschema|pytest|pytest-xdist|setuptools|setuptools-rust)==' requirements-dev.txt)
+	$(FLOORS)/pip install -q --disable-pip-version-check $$($(BIN)/python tests/floors.py) $$(grep -E '^(hypothesis|jsonschema|pytest|pytest-timeout|pytest-xdist|setuptools|setuptools-rust)==' requirements-dev.txt)
 	$(FLOORS)/python tests/floors.py "$$($(FLOORS)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
 	@touch $@
 
