@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, create_model, model_validator
 
@@ -33,9 +33,13 @@ class SpecModel(BaseModel):
     """A mapping in a file. Attributes carry their unit; aliases are the keys of the file.
 
     A number is never read from text, nor text from a number.
+
+    Attributes:
+        elsewhere: keys that belong to another part of the file, and what to write instead.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    elsewhere: ClassVar[Mapping[str, str]] = {}
 
     @model_validator(mode="before")
     @classmethod

@@ -9,7 +9,7 @@ from pydantic import Discriminator, Field, Tag
 
 from crosswind.spec.base import SpecModel
 from crosswind.spec.element import Element
-from crosswind.spec.faults.keys import FaultKeys
+from crosswind.spec.faults.keys import IN_A_STEP, FaultKeys
 from crosswind.spec.faults.nemesis import Nemesis
 from crosswind.spec.interference import Interference
 from crosswind.spec.places import PLACES
@@ -67,6 +67,8 @@ class Step(FaultKeys, Places):
 
 class Condition(Places):
     """Elements by place, interference, a timeline and faults. An empty condition does nothing to packets."""
+
+    elsewhere = IN_A_STEP
 
     summary: str = Field("", description="One line: what it models.")
     interference: (

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
-from crosswind.spec.base import keys_of
+from crosswind.spec.base import SpecModel, keys_of
 from crosswind.spec.document import Document, Path
 from crosswind.spec.draft import value_at
 from crosswind.spec.nearest import did_you_mean
@@ -83,12 +83,15 @@ def _walk(data: JsonValue, root: Path, location: tuple[str | int, ...]) -> tuple
 def _unknown_key(document: Document, path: Path, models: Mapping[int, type[BaseModel]]) -> Problem:
     _, parent = _walk(document.data, (), path[:-1])
     model = models.get(id(parent))
-    keys = keys_of(model) if model is not None else []
-    meant = did_you_mean(str(path[-1]), keys)
-    remedy = f"{meant} (keys: {', '.join(keys)})" if meant else f"keys are {', '.join(keys)}"
+    key, keys = str(path[-1]), keys_of(model) if model is not None else []
+    if model is not None and issubclass(model, SpecModel) and key in model.elsewhere:
+        remedy = model.elsewhere[key]
+    else:
+        meant = did_you_mean(key, keys)
+        remedy = f"{meant} (keys: {', '.join(keys)})" if meant else f"keys are {', '.join(keys)}"
     thing = dotted(path[:-1])
     return document.problem(
-        path, f'{thing + ": " if thing else ""}unknown key "{path[-1]}"; {remedy}', at_key=True
+        path, f'{thing + ": " if thing else ""}unknown key "{key}"; {remedy}', at_key=True
     )
 
 

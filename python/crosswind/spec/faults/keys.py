@@ -166,3 +166,14 @@ class FaultKeys(SpecModel):
 
 
 FAULTS = tuple(FaultKeys.model_fields)
+# For parts of a condition in which a fault has no instant.
+IN_A_STEP = {
+    key: f"a fault has an instant: write it in a step, such as at: {{5s: {{{key}: {example}}}}}"
+    for key, example in {
+        **dict.fromkeys(FAULTS, "db0"),
+        "heal": "all",
+        "partition": f"db0 {BAR} db1",
+        "cut": f"db0 {ARROW} db1",
+        "squeeze": "{nodes: db0, cpus: 0.1}",
+    }.items()
+}

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, field_validator
 
 from crosswind.spec.base import SpecModel
 from crosswind.spec.declared import FaultNodes, Tested
-from crosswind.spec.faults.keys import FaultKeys, Names
+from crosswind.spec.faults.keys import IN_A_STEP, FaultKeys, Names
 from crosswind.spec.faults.nodes import nodes_of_all
 from crosswind.spec.network import Network
 from crosswind.spec.quantities import TIME, PositiveDuration, QuantityError, shown
@@ -56,6 +56,8 @@ def _gap(value: object) -> object:
 
 class Nemesis(SpecModel):
     """Faults drawn by a seed, the same in every trial. Each ends before the next begins."""
+
+    elsewhere = IN_A_STEP
 
     every: Annotated[Gap, BeforeValidator(_gap, json_schema_input_type=PositiveDuration | Gap)] = Field(
         description="From one fault to the next: a time, or {between: [5s, 15s]}."
