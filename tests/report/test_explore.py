@@ -8,6 +8,7 @@ import duckdb
 import pytest
 from axe import AXE, findings
 from chromium import Chromium, needs_chromium
+from faulty import write_faulty
 
 from crosswind.report import write_report
 from synthetic import write_folder
@@ -77,6 +78,25 @@ def test_a_trial_is_shown_over_time_with_its_changes_and_stalls(page, run):
     page.value("document.getElementById('over-time-next').click()")
     assert page.value("document.getElementById('over-time-trial').value") != before
     assert page.errors == []
+
+
+def test_a_trial_with_faults_is_not_said_to_be_without_a_change(browser, tmp_path):
+    write_report(write_faulty(tmp_path / "run", blocks=2))
+    browser.open(f"file://{tmp_path / 'run' / 'report.html'}", height=1400)
+    scroll_to(browser, "over-time", "over-time")
+    told = browser.value(
+        """[...document.getElementById('over-time-trial').options].map((trial) => {
+          const picker = document.getElementById('over-time-trial');
+          picker.value = trial.value;
+          picker.dispatchEvent(new Event('change'));
+          return document.getElementById('over-time-events').textContent;
+        })"""
+    )
+    assert set(told) == {
+        "The condition did not change. No stall of the emulator.",
+        "Bands: isolate db0 at 5 s. No other change. No stall of the emulator.",
+        "Bands: kill db0 at 4 s, pause db0 at 12 s. No other change. No stall of the emulator.",
+    }
 
 
 def compared(page):

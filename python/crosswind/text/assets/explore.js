@@ -120,10 +120,11 @@
   const events = (trial) => {
     const of = (many, one) => `${many} ${one}${many === 1 ? "" : "s"}`;
     const changes = trial.changes.map(([begin, where]) => `${begin} s (${where})`).join(", ");
-    const broken = trial.faults.length ? ` Bands: ${trial.faults.map(([begin, , , words]) => `${words} at ${begin} s`).join(", ")}.` : "";
+    const broken = trial.faults.length ? `Bands: ${trial.faults.map(([begin, , , words]) => `${words} at ${begin} s`).join(", ")}. ` : "";
     const longest = Math.max(0, ...trial.stalls.map(([, length]) => length));
     const stalled = trial.stalls.length ? `Shaded: ${of(trial.stalls.length, "stall")} of the emulator, the longest ${four(1000 * longest)} ms.` : "No stall of the emulator.";
-    return `${changes ? `Dashed: the condition changed at ${changes}.` : "The condition did not change."}${broken} ${stalled}`;
+    const changed = changes ? `Dashed: the condition changed at ${changes}.` : broken ? "No other change." : "The condition did not change.";
+    return `${broken}${changed} ${stalled}`;
   };
   const picker = at("over-time-trial");
   const label = (trial) => `${trial.trial} (${trial.verdict})`;
