@@ -1,5 +1,6 @@
 """Faults in a report: bands under operations over time, packets cut, and how long recovery took."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -124,6 +125,20 @@ def test_each_fault_of_a_condition_is_answered_over_its_trials(faulty: Results) 
     assert fault.recovered_ns == pytest.approx(900 * MS, abs=200 * MS)
     assert [each.like.words for each in killed.faults] == ["kill db0", "pause db0"]
     assert [each.cut_packets for each in killed.faults] == [0, 0]
+
+
+def test_packets_cut_are_a_lower_bound_where_records_were_lost(faulty: Results, tmp_path: Path) -> None:
+    assert "a lower bound" not in render(faulty)
+    folder = write_faulty(tmp_path / "run")
+    for file in (folder / "monitors").glob("b01*-interference.json"):
+        stored = json.loads(file.read_text())
+        stored["drops"] = {"lost_records": 1, "rows": []}
+        file.write_text(json.dumps(stored))
+    lossy = Results(folder)
+    page = render(lossy)
+    assert "packets cut are a lower bound" in page
+    assert ">at least 19<" in page
+    assert ", at least 19 packets cut both ways" in next(fault_lines(summarise(lossy)))
 
 
 def test_slow_and_failed_operations_are_put_down_to_the_fault_that_they_met(faulty: Results) -> None:

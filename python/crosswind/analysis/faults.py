@@ -39,6 +39,7 @@ class Outage:
         end_ns: None where nothing ended it.
         late_ns: how much later than due it was done.
         cut_packets: dropped meanwhile because they crossed a cut, as far as drops were recorded.
+        may_be_more: whether records of drops were lost, so that `cut_packets` is a lower bound.
         recovered_ns: after its end; None where the application did not recover, or that is unknown.
         error: why it was not done.
     """
@@ -51,6 +52,7 @@ class Outage:
     end_ns: int | None
     late_ns: int
     cut_packets: int = 0
+    may_be_more: bool = False
     recovered_ns: int | None = None
     error: str | None = None
 
@@ -105,7 +107,7 @@ def outages(results: Results, trial: str) -> list[Outage]:
     window = measurement.window
     found = list(bands(measurement))
     found = [
-        replace(each, cut_packets=count)
+        replace(each, cut_packets=count, may_be_more=measurement.drops.lost_records > 0)
         for each, count in _cut(found, results.drops(trial), window.started_ns)
     ]
     operations = results.operations(trial)
@@ -196,6 +198,7 @@ class FaultAnswer:
         like: of the first trial.
         late_ns: the most in any trial.
         cut_packets, recovered_ns: median over trials; of a recovery over those that recovered.
+        may_be_more: whether `cut_packets` is a lower bound.
         recovered: how many trials recovered.
         trials: how many had the fault.
     """
@@ -203,6 +206,7 @@ class FaultAnswer:
     like: Outage
     late_ns: int
     cut_packets: float
+    may_be_more: bool
     recovered_ns: float | None
     recovered: int
     trials: int
@@ -224,6 +228,7 @@ def _over(same: Sequence[Outage]) -> FaultAnswer:
         like=same[0],
         late_ns=max(each.late_ns for each in same),
         cut_packets=median(each.cut_packets for each in same),
+        may_be_more=any(each.may_be_more for each in same),
         recovered_ns=median(recovered) if recovered else None,
         recovered=len(recovered),
         trials=len(same),

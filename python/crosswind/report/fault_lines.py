@@ -29,7 +29,8 @@ def fault_line(fault: FaultAnswer) -> str:
     """Return a fault in one line: when, for how long, what was cut, and how long recovery took."""
     like = fault.like
     lasted = "to the end" if like.end_ns is None else f"for {duration(like.end_ns - like.begin_ns)}"
-    cut = f", {count(round(fault.cut_packets))} packets cut {like.direction}" if like.direction else ""
+    least = "at least " if fault.may_be_more else ""
+    cut = f", {least}{count(round(fault.cut_packets))} packets cut {like.direction}" if like.direction else ""
     back = (
         ""
         if like.end_ns is None
