@@ -87,12 +87,18 @@ def _fields(kind: type[DataclassInstance]) -> str:
 
 
 def _members(kind: type) -> Iterator[tuple[str, Callable[..., object] | property | cached_property[object]]]:
-    """Yield the public methods and properties of a class itself, in the order of the code."""
-    for name, value in vars(kind).items():
-        if not name.startswith("_") and (
-            inspect.isfunction(value) or isinstance(value, property | cached_property)
-        ):
-            yield name, value
+    """Yield the public methods and properties of a class and of those of Crosswind that it is made of.
+
+    They come in the order of the code, its own first.
+    """
+    seen: set[str] = set()
+    for part in (part for part in kind.__mro__ if part.__module__.partition(".")[0] == crosswind.__name__):
+        for name, value in vars(part).items():
+            if name.startswith("_") or name in seen:
+                continue
+            seen.add(name)
+            if inspect.isfunction(value) or isinstance(value, property | cached_property):
+                yield name, value
 
 
 def _signature(name: str, value: Callable[..., object]) -> str:
