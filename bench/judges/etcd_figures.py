@@ -9,7 +9,7 @@ from pathlib import Path
 from bench.judges.etcd_watch import MEMBERS, network, start_cluster, watch_through_partition
 from bench.judges.programs import ETCD_FIXED
 from crosswind.app.requirements import Program
-from crosswind.app.ycsb.etcd import ETCD
+from crosswind.app.stores.etcd import ETCD
 
 
 def lines(folder: Path) -> Iterator[str]:

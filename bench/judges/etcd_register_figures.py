@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.judges.etcd_register import seeded_runs
-from crosswind.app.ycsb.etcd import ETCD
+from crosswind.app.stores.etcd import ETCD
 
 
 def lines(folder: Path) -> Iterator[str]:

@@ -9,8 +9,8 @@ from pydantic import ValidationError
 from crosswind.app import find, names
 from crosswind.app.load import longest_measured_s, seconds
 from crosswind.app.rpc import RpcParameters
+from crosswind.app.stores.store import replicas_of
 from crosswind.app.ycsb import YcsbParameters
-from crosswind.app.ycsb.store import replicas_of
 from crosswind.cli.apps import command as apps
 from crosswind.doctor.programs import applications as applications_found
 from crosswind.spec.installed import BrokenPlugin, UnknownPlugin

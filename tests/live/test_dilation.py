@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crosswind.app.requirements.iperf3 import IPERF3
-from crosswind.app.ycsb.redis import Redis
+from crosswind.app.stores.redis import Redis
 from crosswind.spec import fabric_of, resolve
 from crosswind.spec.load import parse_experiment
 from crosswind.testbed import Agent

@@ -11,7 +11,7 @@ from bench.judges.etcd_register import seeded_runs
 from bench.judges.etcd_watch import Watched, network, start_cluster, watch_through_partition
 from bench.judges.programs import ETCD_FIXED
 from crosswind.app.requirements import CannotInstall, Program, Requirement
-from crosswind.app.ycsb.etcd import ETCD
+from crosswind.app.stores.etcd import ETCD
 
 if TYPE_CHECKING:
     from conftest import Live

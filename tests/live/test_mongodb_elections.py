@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
+from crosswind.app.stores.mongodb import MONGOD
 from crosswind.app.ycsb import Ycsb
-from crosswind.app.ycsb.mongodb import MONGOD
 from crosswind.testbed.binaries import LOAD, find_binary
 
 MEMBERS = 3

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
+from crosswind.app.stores.postgresql import POSTGRESQL
 from crosswind.app.ycsb.application import stores
-from crosswind.app.ycsb.postgresql import POSTGRESQL
 from crosswind.results.measurement import Fault, Measurement
 from crosswind.testbed.folders import cache_folder
 

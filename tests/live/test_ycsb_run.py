@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 from crosswind.app.requirements.iperf3 import IPERF3
-from crosswind.app.ycsb.postgresql import POSTGRESQL
+from crosswind.app.stores.postgresql import POSTGRESQL
 from crosswind.testbed.folders import cache_folder
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from crosswind.app.stores.etcd import ETCD
+from crosswind.app.stores.mongodb import MONGOD
+from crosswind.app.stores.redis import Redis
 from crosswind.app.ycsb import Ycsb
-from crosswind.app.ycsb.etcd import ETCD
-from crosswind.app.ycsb.mongodb import MONGOD
-from crosswind.app.ycsb.redis import Redis
 from crosswind.testbed.binaries import LOAD, find_binary
 
 RECORDS, OPERATIONS = 300, 400

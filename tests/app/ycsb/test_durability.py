@@ -5,7 +5,8 @@ from typing import get_args
 
 import pytest
 
-from crosswind.app.ycsb.application import Durability, Ycsb, YcsbParameters, stores
+from crosswind.app.stores.durability import Durability
+from crosswind.app.ycsb.application import Ycsb, YcsbParameters, stores
 
 NODES = ["db0", "db1", "client"]
 

@@ -10,11 +10,11 @@ from crosswind.app.history.parameters import HistoryParameters
 from crosswind.app.load import latency_figures, offer_load, seconds
 from crosswind.app.requirements import OwnProgram, Requirement
 from crosswind.app.server import READY_S, run_to_end
-from crosswind.app.ycsb.etcd import Etcd
-from crosswind.app.ycsb.postgresql import PostgreSQL
-from crosswind.app.ycsb.redis import Redis
-from crosswind.app.ycsb.store import PRIMARY, Store, address_of, members_of, replicas_of
-from crosswind.app.ycsb.valkey import Valkey
+from crosswind.app.stores.etcd import Etcd
+from crosswind.app.stores.postgresql import PostgreSQL
+from crosswind.app.stores.redis import Redis
+from crosswind.app.stores.store import PRIMARY, Store, address_of, members_of, replicas_of
+from crosswind.app.stores.valkey import Valkey
 from crosswind.spec.declared import FaultNodes, Figure
 from crosswind.testbed.binaries import LOAD, find_binary
 

@@ -10,14 +10,15 @@ from crosswind.app.demand import Demand
 from crosswind.app.load import latency_figures, offer_load
 from crosswind.app.pace import Pace
 from crosswind.app.requirements import OwnProgram, Requirement
-from crosswind.app.ycsb.cassandra import Cassandra
-from crosswind.app.ycsb.etcd import Etcd
-from crosswind.app.ycsb.ferretdb import FerretDB
-from crosswind.app.ycsb.mongodb import MongoDB
-from crosswind.app.ycsb.postgresql import PostgreSQL
-from crosswind.app.ycsb.redis import Redis
-from crosswind.app.ycsb.store import FIELD_BYTES, PRIMARY, Store, members_of
-from crosswind.app.ycsb.valkey import Valkey
+from crosswind.app.stores.cassandra import Cassandra
+from crosswind.app.stores.durability import Durability
+from crosswind.app.stores.etcd import Etcd
+from crosswind.app.stores.ferretdb import FerretDB
+from crosswind.app.stores.mongodb import MongoDB
+from crosswind.app.stores.postgresql import PostgreSQL
+from crosswind.app.stores.redis import Redis
+from crosswind.app.stores.store import FIELD_BYTES, PRIMARY, Store, members_of
+from crosswind.app.stores.valkey import Valkey
 from crosswind.spec.declared import FaultNodes, Figure
 from crosswind.spec.quantities import Duration, PositiveDuration, Size
 from crosswind.testbed.binaries import LOAD
@@ -37,24 +38,6 @@ _KINDS = {
 _STORES: dict[str, type[Store]] = {
     store.name: store for store in (PostgreSQL, Redis, Valkey, Etcd, MongoDB, FerretDB, Cassandra)
 }
-Durability = Literal[
-    "on",
-    "remote_apply",
-    "remote_write",
-    "local",
-    "off",
-    "wait=0",
-    "wait=1",
-    "wait=2",
-    "linearizable",
-    "serializable",
-    "w=1",
-    "majority",
-    "w=0",
-    "quorum",
-    "one",
-    "all",
-]
 
 
 class YcsbParameters(Pace):

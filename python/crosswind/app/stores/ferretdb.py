@@ -14,10 +14,10 @@ from typing import ClassVar
 
 from crosswind.app.base import Stage
 from crosswind.app.requirements import PatchedGoProgram, Requirement
-from crosswind.app.ycsb.postgresql import PORT as POSTGRESQL_PORT
-from crosswind.app.ycsb.postgresql import POSTGRESQL, USER, PostgreSQL
-from crosswind.app.ycsb.servers import await_answer, end
-from crosswind.app.ycsb.store import PRIMARY, address_of, own_folder
+from crosswind.app.stores.postgresql import PORT as POSTGRESQL_PORT
+from crosswind.app.stores.postgresql import POSTGRESQL, USER, PostgreSQL
+from crosswind.app.stores.servers import await_answer, end
+from crosswind.app.stores.store import PRIMARY, address_of, own_folder
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.fabric import Process
 

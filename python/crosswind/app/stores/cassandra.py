@@ -16,9 +16,9 @@ from collections.abc import Sequence
 
 from crosswind.app.base import Stage
 from crosswind.app.requirements import DebianPackages, MavenArtifacts
-from crosswind.app.ycsb.cassandra_files import LOGGING, RACK, java_options, settings_text
-from crosswind.app.ycsb.servers import await_answer, end
-from crosswind.app.ycsb.store import PRIMARY, Store, address_of, members_of, own_folder
+from crosswind.app.stores.cassandra_files import LOGGING, RACK, java_options, settings_text
+from crosswind.app.stores.servers import await_answer, end
+from crosswind.app.stores.store import PRIMARY, Store, address_of, members_of, own_folder
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.fabric import Process
 from crosswind.testbed.folders import give

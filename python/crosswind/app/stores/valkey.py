@@ -8,7 +8,7 @@ Source: Valkey 8 documentation, "Replication", WAIT.
 from typing import ClassVar
 
 from crosswind.app.requirements import DebianPackages, Requirement
-from crosswind.app.ycsb.redis import Redis
+from crosswind.app.stores.redis import Redis
 
 
 class Valkey(Redis):

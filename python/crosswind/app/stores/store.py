@@ -1,4 +1,4 @@
-"""The contract of a database for YCSB.
+"""The contract of a replicated database.
 
 Its nodes are `db0` (takes the load) and `db1`, `db2` ... (replicas), as many as the topology has.
 """
@@ -16,8 +16,8 @@ from crosswind.app.base import Stage
 from crosswind.app.demand import Demand
 from crosswind.app.requirements import Program, Requirement
 from crosswind.app.server import run_to_end, stop_servers
-from crosswind.app.ycsb.data_folders import DataFolders, Manifest
-from crosswind.app.ycsb.servers import FILLED_S, READY_S
+from crosswind.app.stores.data_folders import DataFolders, Manifest
+from crosswind.app.stores.servers import FILLED_S, READY_S
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.fabric import Process
 from crosswind.testbed.folders import cache_folder

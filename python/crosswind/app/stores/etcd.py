@@ -16,9 +16,9 @@ from collections.abc import Sequence
 
 from crosswind.app.base import Stage
 from crosswind.app.requirements import DebianPackages
-from crosswind.app.ycsb.etcd_status import Member, member_id, parse_status
-from crosswind.app.ycsb.servers import await_answer, end, run_to_end
-from crosswind.app.ycsb.store import PRIMARY, Store, address_of, members_of, own_folder, version_of
+from crosswind.app.stores.etcd_status import Member, member_id, parse_status
+from crosswind.app.stores.servers import await_answer, end, run_to_end
+from crosswind.app.stores.store import PRIMARY, Store, address_of, members_of, own_folder, version_of
 from crosswind.testbed.fabric import Process
 
 ETCD = DebianPackages("etcd", packages=("etcd-server", "etcd-client"), programs=("etcd", "etcdctl"))

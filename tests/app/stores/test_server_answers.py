@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from crosswind.app.ycsb.etcd_status import Member, member_id, parse_status
-from crosswind.app.ycsb.mongodb_status import follows, takes_writes
-from crosswind.app.ycsb.redis_replication import online_replicas
-from crosswind.app.ycsb.store import parse_version
+from crosswind.app.stores.etcd_status import Member, member_id, parse_status
+from crosswind.app.stores.mongodb_status import follows, takes_writes
+from crosswind.app.stores.redis_replication import online_replicas
+from crosswind.app.stores.store import parse_version
 
 CAPTURED = Path(__file__).parent / "captured"
 

@@ -2,7 +2,7 @@
 
 import json
 
-from crosswind.app.ycsb.cassandra_files import settings_text, token
+from crosswind.app.stores.cassandra_files import settings_text, token
 
 
 def test_tokens_divide_the_ring_evenly() -> None:

@@ -19,9 +19,9 @@ from collections.abc import Callable, Sequence
 
 from crosswind.app.base import Stage
 from crosswind.app.requirements import WheelProgram
-from crosswind.app.ycsb.mongodb_status import follows, takes_writes
-from crosswind.app.ycsb.servers import await_answer, end
-from crosswind.app.ycsb.store import PRIMARY, Store, address_of, members_of, own_folder, version_of
+from crosswind.app.stores.mongodb_status import follows, takes_writes
+from crosswind.app.stores.servers import await_answer, end
+from crosswind.app.stores.store import PRIMARY, Store, address_of, members_of, own_folder, version_of
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.fabric import Process
 

@@ -14,8 +14,8 @@ from typing import ClassVar
 
 from crosswind.app.base import Stage
 from crosswind.app.requirements import DebianPackages, Requirement
-from crosswind.app.ycsb.servers import end, run_to_end
-from crosswind.app.ycsb.store import PRIMARY, Store, address_of, replicas_of, version_of
+from crosswind.app.stores.servers import end, run_to_end
+from crosswind.app.stores.store import PRIMARY, Store, address_of, replicas_of, version_of
 from crosswind.testbed.fabric import Process
 
 POSTGRESQL = DebianPackages(
