@@ -21,7 +21,7 @@ EXPERIMENT = """
 name: live
 topology:
   hosts: 2
-  uplink: {rate: 100Mbit/s, delay: 0us, buffer: 64KiB}
+  uplink: {rate: 20Mbit/s, delay: 0us, buffer: 64KiB}
   nodes: {server: h0, client: h1}
 OVERLAY
 conditions: [none]
