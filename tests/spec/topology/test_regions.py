@@ -101,6 +101,12 @@ def test_a_table_that_is_unknown_is_refused_with_its_place(table: str, expected:
     assert message.startswith("x.yaml:2:")
 
 
+def test_a_table_for_anything_but_delays_is_refused() -> None:
+    text = FILE.replace("rate: 1Gbit/s", "loss: {regions: aws-2024}").replace("TABLE", "aws-2024")
+    with pytest.raises(SpecErrors, match="loss cannot be a table of regions, which has delays only"):
+        setup_of(parse_document(text.encode(), "x.yaml"))
+
+
 def test_a_region_that_is_not_in_the_table_is_refused_with_the_nearest() -> None:
     assert 'n0 is on "us-east-9", which is neither a host nor a zone; did you mean "us-east-' in refusal(
         "aws-2024", "us-east-9", "us-east-2"

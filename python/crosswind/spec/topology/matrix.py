@@ -10,7 +10,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from crosswind.spec.base import Annotation, SpecModel
 from crosswind.spec.document import Path
@@ -227,6 +227,15 @@ def _delay_written_as(value: object) -> str:
     return "of regions" if named else _written_as(value)
 
 
+def _no_table(value: object) -> object:
+    if isinstance(value, dict) and isinstance(value.get("regions"), str):
+        raise QuantityError(
+            "cannot be a table of regions, which has delays only; write one value for all pairs, a matrix or "
+            "a file"
+        )
+    return value
+
+
 def _of(one: Annotation, file: type[MatrixFile], named: type[SpecModel] | None = None) -> Annotation:
     ways: Annotation = (
         Annotated[one, Tag("one value")]
@@ -234,7 +243,7 @@ def _of(one: Annotation, file: type[MatrixFile], named: type[SpecModel] | None =
         | Annotated[file, Tag("a file")]
     )
     if named is None:
-        return Annotated[ways, Discriminator(_written_as)]
+        return Annotated[ways, Discriminator(_written_as), BeforeValidator(_no_table)]
     return Annotated[ways | Annotated[named, Tag("of regions")], Discriminator(_delay_written_as)]
 
 
