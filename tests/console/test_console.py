@@ -13,7 +13,7 @@ import pytest
 import crosswind
 from crosswind.console import Console
 from crosswind.spec.document import document_of
-from crosswind.stream import Change, Lateness, Step, Stream, Subscription
+from crosswind.stream import Change, Event, Lateness, NodeFault, Step, Stream, Subscription
 
 TOPOLOGY = {
     "zones": {"delay": {"us": {"eu": "40ms"}, "eu": {"us": "41ms"}}, "rate": "50Mbit/s", "buffer": "1MiB"},
@@ -29,7 +29,7 @@ class Net(crosswind.Fabric):
     def __init__(self) -> None:
         super().__init__(TOPOLOGY, conditions=[OWN])
         self.was_set: list[tuple[str | Mapping[str, Any], str]] = []
-        self.steps = Stream[Step]()
+        self.happens = Stream[Event]()
 
     def set(self, condition: str | Mapping[str, Any], name: str = "inline") -> int:
         if isinstance(condition, Mapping):
@@ -37,8 +37,8 @@ class Net(crosswind.Fabric):
         self.was_set.append((condition, name))
         return len(self.was_set) * 2 * 10**9
 
-    def watch(self) -> Subscription[Step]:
-        return self.steps.subscribe()
+    def events(self) -> Subscription[Event]:
+        return self.happens.subscribe()
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def net() -> Net:
 def console(net: Net) -> Iterator[Console]:
     with Console(net) as console:
         yield console
-        net.steps.end()
+        net.happens.end()
 
 
 def ask(console: Console, path: str, body: object = None) -> tuple[int, bytes]:
@@ -136,12 +136,12 @@ def test_a_condition_that_somebody_else_set_takes_the_sliders_back(console: Cons
     delay = {"place": "hosts", "on": None, "slider": "delay_us", "value": 1000}
     ask(console, "/api/set", loss)
     # At 1 ns, so before the move, and as the move itself: neither is somebody else's.
-    net.steps.publish(step(1, change("none", "set")))
-    net.steps.publish(step(2, change("by-hand", at_ns=2 * 10**9 + 1)))
+    net.happens.publish(step(1, change("none", "set")))
+    net.happens.publish(step(2, change("by-hand", at_ns=2 * 10**9 + 1)))
     await_active(console, "by-hand")
     assert len(json.loads(ask(console, "/api/set", delay)[1])["values"]) == 1
     assert net.was_set[-1][0]["link"] == [{"delay": {"time": "1ms"}}, {"lose": {"bernoulli": "1%"}}]
-    net.steps.publish(step(3, change("slow", at_ns=5 * 10**9)))
+    net.happens.publish(step(3, change("slow", at_ns=5 * 10**9)))
     await_active(console, "slow")
     done = json.loads(ask(console, "/api/set", delay)[1])
     assert net.was_set[-1][0]["link"] == [{"delay": {"time": "1ms"}}]
@@ -184,11 +184,25 @@ def test_what_is_wrong_is_refused_and_changes_nothing(console: Console, net: Net
 
 
 def test_a_page_that_comes_late_has_the_last_minute_and_what_follows(console: Console, net: Net) -> None:
-    net.steps.publish(step(1, change("slow", "up")))
-    net.steps.publish(step(2, change("none")))
-    net.steps.publish(step(3, change("none", "timeline")))
-    net.steps.end()
+    net.happens.publish(step(1, change("slow", "up")))
+    net.happens.publish(step(2, change("none")))
+    net.happens.publish(step(3, change("none", "timeline")))
+    net.happens.end()
     lines = [json.loads(line) for line in ask(console, "/api/stream")[1].splitlines()]
     assert [line["at_ns"] for line in lines] == [1, 2, 3]
     active = json.loads(ask(console, "/api/page")[1])["active"]
     assert [(found["condition"], found["by"]) for found in active] == [("none", "set"), ("none", "timeline")]
+
+
+def test_a_page_gets_the_faults_of_nodes_as_they_come_and_those_that_last(console: Console, net: Net) -> None:
+    for at_ns, kind, nodes in ((1, "pause", ("a", "b")), (2, "resume", ("a",)), (3, "squeeze", ("a",))):
+        net.happens.publish(NodeFault(at_ns=at_ns, kind=kind, nodes=nodes, words=f"{kind} it", by="hand"))
+    net.happens.end()
+    lines = [json.loads(line) for line in ask(console, "/api/stream")[1].splitlines()]
+    assert [(line["event"], line["kind"], line["nodes"]) for line in lines] == [
+        ("node-fault", "pause", ["a", "b"]),
+        ("node-fault", "resume", ["a"]),
+        ("node-fault", "squeeze", ["a"]),
+    ]
+    faults = json.loads(ask(console, "/api/page")[1])["faults"]
+    assert [(found["kind"], found["nodes"]) for found in faults] == [("pause", ["b"]), ("squeeze", ["a"])]

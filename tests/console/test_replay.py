@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
+from faulty import write_faulty
 
 from crosswind.console import Replay
 from crosswind.console.replay import _operations
@@ -81,6 +82,18 @@ def test_a_trial_has_what_its_buckets_held_and_an_older_folder_has_none(replay: 
     shown = ask(replay, f"/api/trial?name={quote(first)}")[1]
     assert shown["buckets"] == [[0, element, 900], [7, element, 400]]
     assert ask(replay, f"/api/trial?name={quote(other)}")[1]["buckets"] == []
+
+
+def test_a_trial_has_its_faults_of_nodes_and_no_cut_twice(tmp_path: Path) -> None:
+    with Replay(Results(write_faulty(tmp_path / "run", blocks=2))) as replay:
+        trials = {trial["condition"]: trial["trial"] for trial in ask(replay, "/api/page")[1]["trials"]}
+        shown = {name: ask(replay, f"/api/trial?name={quote(trial)}")[1] for name, trial in trials.items()}
+    begin_ns = shown["icpe23/interference"]["started_ns"]
+    assert shown["icpe23/interference"]["faults"] == []
+    found = shown["icpe23/token-bucket-on-switch"]["faults"]
+    assert [(fault["words"], round((fault["at_ns"] - begin_ns) / 1e9)) for fault in found] == [
+        ("kill db0", 4), ("restart db0", 7), ("pause db0", 12), ("resume db0", 14),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["", "no-such", "../resolved", "b00-p00-none/../../resolved"])

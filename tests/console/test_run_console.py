@@ -13,7 +13,18 @@ from crosswind.console.recent import Recent
 from crosswind.runner import Steering
 from crosswind.spec import FabricCondition, find_experiment, load_setup
 from crosswind.spec.named_experiment import named_experiment
-from crosswind.stream import Event, Lateness, Note, OperationsStep, RunEnded, Step, Stream, TrialBegun
+from crosswind.stream import (
+    Event,
+    Lateness,
+    NodeFault,
+    Note,
+    OperationsStep,
+    RunEnded,
+    Step,
+    Stream,
+    TrialBegun,
+    TrialEnded,
+)
 from crosswind.testbed import RunningFabric
 
 NAMED = named_experiment("rpc-quick")
@@ -175,3 +186,20 @@ def test_steps_are_made_only_where_a_page_may_read_them() -> None:
     assert not stream.wants(Step)
     with console_of(stream):
         assert stream.wants(Step)
+
+
+def test_the_faults_of_a_trial_end_with_it() -> None:
+    stream, recent = Stream[Event](), Recent()
+    events = stream.subscribe()
+    killed = NodeFault(at_ns=1, kind="kill", nodes=("db0",), words="kill db0", by="timeline")
+    stream.publish(killed)
+    recent._store(killed)
+    assert recent.faults == [killed]
+    ended = TrialEnded(
+        trial="t", attempt=1, condition="c", block=0, status="done", reason=None, fidelity="faithful",
+        fidelity_reason=None, duration_s=1.0, figures=(),
+    )  # fmt: skip
+    stream.publish(ended)
+    stream.end()
+    recent._follow(events)
+    assert recent.faults == []

@@ -114,6 +114,27 @@ def test_who_is_cut_off_is_shown(opened: tuple[Live, str, Chromium]) -> None:
 
 
 @needs_chromium
+def test_a_node_that_a_hand_has_paused_or_killed_is_shown(opened: tuple[Live, str, Chromium]) -> None:
+    live, url, page = opened
+    hit = "document.getElementById('hit').textContent"
+    badges = "[...document.querySelectorAll('#picture .badges')].map((each) => each.dataset.states)"
+    assert live.run("fault", "pause", "a")[0] == 0
+    page.await_true(f"{hit} === 'a paused'")
+    assert page.value(badges) == ["paused"]
+    named = "document.querySelector('[data-host=h0]').getAttribute('aria-label')"
+    assert page.value(named) == "Show host h0: a paused"
+    assert live.run("fault", "kill", "b")[0] == 0
+    page.await_true(f"{hit} === 'a paused, b killed'")
+    # It stays where the page is opened again.
+    page.open(url)
+    page.await_true(f"{hit} === 'a paused, b killed'")
+    assert live.run("fault", "resume", "a")[0] == 0
+    page.await_true(f"{hit} === 'b killed'")
+    assert page.value(badges) == ["killed"]
+    assert page.errors == []
+
+
+@needs_chromium
 def test_the_end_of_the_network_is_shown(live: Live) -> None:
     with Chromium(live.folder / "profile") as page:
         with console(live) as url:

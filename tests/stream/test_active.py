@@ -1,12 +1,12 @@
-"""Which changes of a network are active after others have come."""
+"""Which changes and faults of a network are active after others have come."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Literal
 
-from crosswind.spec.resolved import ResolvedCut
-from crosswind.stream import Change, active_after, active_cuts
+from crosswind.spec.resolved import NodeFaultKind, ResolvedCut
+from crosswind.stream import Change, NodeFault, active_after, active_cuts, faults_after
 
 By = Literal["up", "set", "timeline", "cut"]
 
@@ -45,3 +45,26 @@ def test_cuts_by_hand_replace_those_before() -> None:
     changes = [change("up", 1), change("cut", 2, [cut("a")]), change("cut", 3, [cut("b"), cut("c")])]
     assert list(active_cuts(after(changes))) == [("cut", cut("b")), ("cut", cut("c"))]
     assert after([*changes, change("cut", 4, [])]) == [changes[0]]
+
+
+def lasting(*done: tuple[NodeFaultKind, str]) -> list[tuple[str, str]]:
+    """Return kinds and nodes of the faults that last after some, each of nodes with a blank between."""
+    active: list[NodeFault] = []
+    for at_ns, (kind, nodes) in enumerate(done):
+        words = f"{kind} {nodes}"
+        fault = NodeFault(at_ns=at_ns, kind=kind, nodes=tuple(nodes.split()), words=words, by="hand")
+        active = faults_after(active, fault)
+    return [(fault.kind, " ".join(fault.nodes)) for fault in active]
+
+
+def test_a_fault_of_nodes_lasts_until_each_of_them_is_back() -> None:
+    assert lasting(("pause", "a b"), ("squeeze", "a")) == [("pause", "a b"), ("squeeze", "a")]
+    assert lasting(("pause", "a b"), ("squeeze", "a"), ("resume", "a")) == [("pause", "b"), ("squeeze", "a")]
+    assert lasting(("pause", "a"), ("squeeze", "a"), ("release", "a")) == [("pause", "a")]
+    assert lasting(("kill", "a b"), ("restart", "b"), ("restart", "a")) == []
+
+
+def test_a_kill_ends_a_pause_and_leaves_a_squeeze() -> None:
+    assert lasting(("pause", "a"), ("squeeze", "a"), ("kill", "a")) == [("squeeze", "a"), ("kill", "a")]
+    assert lasting(("pause", "a"), ("restart", "a")) == []
+    assert lasting(("squeeze", "a"), ("squeeze", "a")) == [("squeeze", "a")]

@@ -11,6 +11,7 @@ from crosswind.stream import (
     ConditionSoFar,
     FigureOfTrial,
     Lateness,
+    NodeFault,
     OperationsStep,
     Row,
     RunBegun,
@@ -50,6 +51,10 @@ def row(element: str, packet_class: Any = "real", **counts: int) -> Row:
 
 def change(condition: str, by: Any = "set", cuts: list[ResolvedCut] | None = None) -> Change:
     return Change(at_ns=1, asked_ns=1, by=by, condition=condition, places={}, cuts=cuts)
+
+
+def fault(kind: Any, *nodes: str, by: Any = "hand") -> NodeFault:
+    return NodeFault(at_ns=1, kind=kind, nodes=nodes, words=f"{kind} {' '.join(nodes)}", by=by)
 
 
 def operations(ended: int, failed: int = 0, median_ns: int | None = 1_000_000) -> OperationsStep:

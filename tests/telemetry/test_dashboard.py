@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from events import BEGUN, NETWORK, SO_FAR, begun, change, ended, operations, row, step
+from events import BEGUN, NETWORK, SO_FAR, begun, change, ended, fault, operations, row, step
 
 from crosswind.spec.resolved import ResolvedCut
 from crosswind.stream import Credit, Event, Stream
@@ -35,6 +35,7 @@ def exported() -> dict[str, set[str]]:
         SO_FAR,
         begun("t2"),
         operations(10),
+        fault("pause", "a"),
         step(
             changes=(change("far", cuts=[ResolvedCut(sources=["a"], targets=["b"])]),),
             rows=(row("h0/uplink"),),

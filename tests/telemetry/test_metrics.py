@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from events import BEGUN, NETWORK, SO_FAR, begun, change, ended, operations, row, step
+from events import BEGUN, NETWORK, SO_FAR, begun, change, ended, fault, operations, row, step
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from crosswind.errors import CrosswindError
@@ -166,6 +166,22 @@ def test_each_cut_that_is_active_is_named(served: Served) -> None:
     assert of(samples, "condition_info", by="cut") is None
     samples = served.samples(step(changes=(change("c", "timeline", []), change("c", "cut", []))))
     assert not [name for name, _ in samples if name == "crosswind_cut"]
+
+
+def test_each_fault_of_a_node_that_lasts_is_named_and_each_is_counted(served: Served) -> None:
+    samples = served.samples(fault("pause", "a", "b"), fault("squeeze", "a", by="timeline"))
+    assert of(samples, "node_fault", node="a", fault="pause", by="hand") == 1
+    assert of(samples, "node_fault", node="b", fault="pause") == 1
+    assert of(samples, "node_fault", node="a", fault="squeeze", by="timeline") == 1
+    samples = served.samples(fault("resume", "a"), fault("kill", "b"), fault("restart", "b"))
+    assert [dict(labels) for name, labels in samples if name == "crosswind_node_fault"] == [
+        {"node": "a", "fault": "squeeze", "by": "timeline"}
+    ]
+    # One that began and ended between two scrapes is seen in its counter.
+    assert of(samples, "node_faults_total", node="b", fault="kill", by="hand") == 1
+    samples = served.samples(BEGUN, begun("t1"), ended("t1"))
+    assert of(samples, "node_fault") is None
+    assert of(samples, "node_faults_total", fault="squeeze") == 1
 
 
 def test_lateness_counts_on_where_a_window_begins_anew(served: Served) -> None:

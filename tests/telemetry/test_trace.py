@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from faulty import write_faulty
 from google.protobuf.json_format import ParseDict
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as Read
@@ -110,6 +111,27 @@ def test_a_span_has_fidelity_and_figures_and_says_why_a_trial_does_not_count(fol
               if (metric, statistic) == ("latency", "p99"))  # fmt: skip
     assert about["crosswind.figure.latency.p99"] == p99
     assert about["crosswind.unit.latency.p99"] == "ns"
+
+
+def test_faults_are_events_of_their_attempt(tmp_path: Path) -> None:
+    folder = write_faulty(tmp_path / "run", blocks=2)
+    found = {}
+    for span in read(trace_of(Results(folder)))[1:]:
+        faults = [event for event in span.events if event.name == "fault"]
+        found[attributes(span)["crosswind.condition"]] = faults
+    killed = found["icpe23/token-bucket-on-switch"]
+    first = attributes(killed[0])
+    assert {**first, "crosswind.late_s": pytest.approx(40e-6)} == {
+        "crosswind.fault": "kill db0", "crosswind.fault.kind": "kill", "crosswind.fault.nodes": "db0",
+        "crosswind.by": "timeline", "crosswind.late_s": 40e-6,
+    }  # fmt: skip
+    seconds = [(event.time_unix_nano - killed[0].time_unix_nano) // S for event in killed]
+    assert seconds == [0, 3, 8, 10]
+    assert [attributes(event)["crosswind.fault"] for event in found["icpe23/interference"]] == [
+        "isolate db0",
+        "heal",
+    ]
+    assert found["icpe23/no-interference"] == []
 
 
 def test_the_same_run_has_the_same_identifiers_and_another_run_others(folder: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, Self, cast
 
 from pydantic import JsonValue
 
@@ -36,7 +36,7 @@ from crosswind.spec.document import document_of
 from crosswind.spec.network import Network
 from crosswind.spec.quantities import SIZE, QuantityError
 from crosswind.spec.setup import setup_of
-from crosswind.stream import Step, Stream, Subscription
+from crosswind.stream import Event, NodeFault, Step, Stream, Subscription
 from crosswind.testbed import Agent, Ended, FabricFiles, Node, RunningFabric, TestbedError, WorkFolder
 from crosswind.testbed.enter import require_node, words_to_enter
 from crosswind.testbed.fabric import PROBE_INTERVAL_S
@@ -141,7 +141,7 @@ class Fabric(FaultsByHand):
         self._stack: ExitStack | None = None
         self._fabric: RunningFabric | None = None
         self._agent: Agent | None = None
-        self._stream: Stream[Step] | None = None
+        self._stream: Stream[Event] | None = None
         self._started: list[tuple[str, subprocess.Popen[str]]] = []
 
     def __enter__(self) -> Self:
@@ -327,12 +327,23 @@ class Fabric(FaultsByHand):
         Any number of readers may watch. None of them slows the network: one that is too slow loses the oldest
         steps, and `lost` of what is returned counts them.
         """
+        return cast("Subscription[Step]", self._events().subscribe(kinds=(Step,)))
+
+    def events(self) -> Subscription[Event]:
+        """As `watch`, with a `crosswind.stream.NodeFault` whenever a hand pauses, resumes or kills nodes."""
+        return self._events().subscribe()
+
+    def _events(self) -> Stream[Event]:
         self._up()
         if self._stream is None:
             assert self._agent is not None
-            stream = self._stream = Stream[Step]()
-            self._agent.watch(stream.publish)
-        return self._stream.subscribe()
+            self._stream = Stream[Event]()
+            self._agent.watch(self._stream.publish)
+        return self._stream
+
+    def _publish(self, fault: NodeFault) -> None:
+        if self._stream is not None:
+            self._stream.publish(fault)
 
     def check(self) -> None:
         """Raise where the network is gone: `AgentDied` or `FabricFault` with the reason."""

@@ -14,6 +14,7 @@ from crosswind.spec import Setup
 from crosswind.spec.faults.by_hand import FaultRefused, fault_by_hand
 from crosswind.spec.quantities import shown
 from crosswind.spec.resolved import Answer, ResolvedCut
+from crosswind.stream import NodeFault
 from crosswind.testbed import RunningFabric
 from crosswind.testbed.fabric import Strike
 
@@ -41,6 +42,10 @@ class FaultsByHand(ABC):
     @abstractmethod
     def _up(self) -> RunningFabric:
         """Return the network that is up."""
+
+    @abstractmethod
+    def _publish(self, fault: NodeFault) -> None:
+        """Let everybody who reads events know of a fault."""
 
     def partition(self, groups: str | Sequence[Sequence[str]], answer: Answer = "silence") -> int:
         """Let no packet cross between groups of nodes, such as `db0 db1 | db2`; a node in none reaches all.
@@ -120,6 +125,15 @@ class FaultsByHand(ABC):
                     effective_ns = self._up().strike(kind, nodes)
                     self._paused = (
                         self._paused.union(nodes) if kind == "pause" else self._paused.difference(nodes)
+                    )
+                    self._publish(
+                        NodeFault(
+                            at_ns=effective_ns,
+                            kind=kind,
+                            nodes=tuple(nodes),
+                            words=step.faults[0],
+                            by="hand",
+                        )
                     )
                 case _:
                     effective_ns = self._up().cut([*self._cuts, *cuts])

@@ -106,7 +106,7 @@ def command(
         if metrics is not None:
             from crosswind.telemetry import Metrics
 
-            served = shown.enter_context(Metrics(net.graph, net.watch(), metrics))
+            served = shown.enter_context(Metrics(net.graph, net.events(), metrics))
             click.echo(f"metrics: {served.url}", err=True)
         click.echo("ready")
         sys.stdout.flush()

@@ -12,7 +12,7 @@ from crosswind.console.recent import Recent
 from crosswind.console.served import Served, pages
 from crosswind.console.server import Answer, Parameters, Routes
 from crosswind.console.shown import NetworkShown, Shown, network_shown, way_of
-from crosswind.stream import Change
+from crosswind.stream import Change, NodeFault
 
 
 class _UpShown(Shown):
@@ -21,6 +21,7 @@ class _UpShown(Shown):
     kind: Literal["up"] = "up"
     network: NetworkShown
     active: list[Change]
+    faults: list[NodeFault]
     hand: HandShown
 
 
@@ -42,7 +43,7 @@ class Console(Served):
         )
 
     def __enter__(self) -> Self:
-        self._recent.begin(self._net.watch())
+        self._recent.begin(self._net.events())
         return super().__enter__()
 
     def _describe(self, _: Parameters) -> Answer:
@@ -50,6 +51,7 @@ class Console(Served):
             _UpShown(
                 network=network_shown(self._net.graph),
                 active=self._recent.active,
+                faults=self._recent.faults,
                 hand=self._hand.shown(),
             )
         )

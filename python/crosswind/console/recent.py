@@ -8,7 +8,17 @@ from collections import deque
 from collections.abc import Generator, Iterator
 from typing import Any
 
-from crosswind.stream import Change, Event, OperationsStep, Step, Subscription, active_after
+from crosswind.stream import (
+    Change,
+    Event,
+    NodeFault,
+    OperationsStep,
+    Step,
+    Subscription,
+    TrialEnded,
+    active_after,
+    faults_after,
+)
 
 # A minute of steps of one domain; of a large network as much as fits.
 _STEPS_MAX = 600
@@ -45,6 +55,7 @@ class Recent:
         self._others = _Lines(_OTHERS_MAX)
         self._next = 0  # Number of the line that comes next.
         self._active: list[Change] = []
+        self._faults: list[NodeFault] = []
         self._ended = False
 
     @property
@@ -52,6 +63,12 @@ class Recent:
         """The active condition, the steps of its timeline that have come, and cuts by hand."""
         with self._changed:
             return list(self._active)
+
+    @property
+    def faults(self) -> list[NodeFault]:
+        """The faults of nodes that last."""
+        with self._changed:
+            return list(self._faults)
 
     # Any: a stream of steps alone, or of all events of a run.
     def begin(self, events: Subscription[Any]) -> None:
@@ -68,12 +85,20 @@ class Recent:
     def _store(self, event: Event) -> None:
         line = event.model_dump_json(by_alias=True).encode()
         with self._changed:
-            if isinstance(event, Step):
-                for change in event.changes if event.domain == 0 else ():
-                    self._active = active_after(self._active, change)
+            self._note_active(event)
             self._lines_of(event).add(self._next, line)
             self._next += 1
             self._changed.notify_all()
+
+    def _note_active(self, event: Event) -> None:
+        match event:
+            case Step(domain=0):
+                for change in event.changes:
+                    self._active = active_after(self._active, change)
+            case NodeFault():
+                self._faults = faults_after(self._faults, event)
+            case TrialEnded():
+                self._faults = []
 
     def _lines_of(self, event: Event) -> _Lines:
         match event:

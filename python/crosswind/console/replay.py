@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Literal
 
@@ -12,12 +13,12 @@ from crosswind.console.served import Served, pages
 from crosswind.console.server import Answer, Parameters, Routes
 from crosswind.console.shown import NetworkShown, Shown, network_shown, way_of
 from crosswind.errors import CrosswindError
-from crosswind.results import Metric
+from crosswind.results import Measurement, Metric
 from crosswind.results.measurement import Change, Ledger, Span
 from crosswind.results.reading import Operations, Results, StoredTrial
 from crosswind.runner.figures import value_of
 from crosswind.spec.network import Network
-from crosswind.stream import FigureOfTrial
+from crosswind.stream import FigureOfTrial, NodeFault
 
 
 class _TrialListed(Shown):
@@ -74,6 +75,7 @@ class _TrialShown(Shown):
 
     Attributes:
         rows: (number of the step, element, bytes that left it, packets that it dropped, bytes that it holds).
+        faults: those of nodes; what was cut is among the changes.
         buckets: (number of the step, element, bits that it holds): what credit buckets hold, at each step
             that changed it; empty in older folders.
         operations: None where the application stored none.
@@ -85,6 +87,7 @@ class _TrialShown(Shown):
     step_ns: int
     ledger: Ledger
     changes: list[Change]
+    faults: list[NodeFault]
     stalls: list[Span]
     rates: list[_RateShown]
     rows: list[tuple[int, str, int, int, int]]
@@ -169,6 +172,7 @@ class Replay(Served):
             step_ns=step_ns,
             ledger=measurement.ledger,
             changes=measurement.changes,
+            faults=[*_faults_of_nodes(measurement)],
             stalls=measurement.host.stalls or [],
             rates=[
                 _RateShown(link=link, at_ns=at_ns, rate_bps=rate_bps)
@@ -192,6 +196,15 @@ class Replay(Served):
                 self._results.operations(name), window.started_ns, window.length_ns, step_ns
             ),
         )
+
+
+def _faults_of_nodes(measurement: Measurement) -> Iterator[NodeFault]:
+    """Yield the faults of nodes that were carried out, in their order."""
+    for fault in sorted(measurement.faults, key=lambda fault: fault.done_ns):
+        if fault.error is None and (kind := fault.of_nodes) is not None:
+            yield NodeFault(
+                at_ns=fault.done_ns, kind=kind, nodes=tuple(fault.nodes), words=fault.words, by=fault.by
+            )
 
 
 def _operations(

@@ -15,7 +15,7 @@ from crosswind.runner import Steering
 from crosswind.spec import Resolved, Setup, carried_out, condition_for_agent
 from crosswind.spec.document import document_of
 from crosswind.spec.network import Network
-from crosswind.stream import Change, Event, Stream
+from crosswind.stream import Change, Event, NodeFault, Stream
 
 # What ended a trial must not be lost behind steps.
 _WAITING_MAX = 10_000
@@ -29,6 +29,7 @@ class _RunShown(Shown):
     name: str
     summary: str
     active: list[Change]
+    faults: list[NodeFault]
     hand: HandShown
 
 
@@ -67,6 +68,7 @@ class RunConsole(Served):
                 name=self._resolved.name,
                 summary=self._resolved.summary or "",
                 active=self._recent.active,
+                faults=self._recent.faults,
                 hand=self._hand.shown(),
             )
         )

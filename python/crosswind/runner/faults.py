@@ -22,6 +22,7 @@ from crosswind.spec.resolved import (
     ResolvedNodeFault,
     ResolvedStep,
 )
+from crosswind.stream import Event, NodeFault, Stream
 from crosswind.testbed import TestbedError
 
 # The agent is asked so long before, and does it at the instant itself: long against the stalls of a busy
@@ -44,6 +45,7 @@ class NodeFaults:
 
     Args:
         limits: that nodes came up with.
+        stream: gets each one that was carried out.
     """
 
     def __init__(
@@ -51,7 +53,9 @@ class NodeFaults:
         condition: ResolvedCondition,
         application: Application,
         limits: Mapping[str, RequestedLimits],
+        stream: Stream[Event],
     ) -> None:
+        self._stream = stream
         self._steps = [step for step in condition.timeline if step.nodes]
         self._application = application
         self._limits = limits
@@ -107,6 +111,10 @@ class NodeFaults:
                     self._done.append(fault.model_copy(update={"error": why}))
                     return
                 self._done.append(fault.model_copy(update={"done_ns": done_ns}))
+                nodes = tuple(fault.nodes)
+                self._stream.publish(
+                    NodeFault(at_ns=done_ns, kind=do, nodes=nodes, words=fault.words, by=fault.by)
+                )
 
     def _do(self, stage: Stage, do: NodeFaultKind, faults: Sequence[ResolvedNodeFault], due_ns: int) -> int:
         """Carry out faults of one kind; return when the last was done."""

@@ -93,7 +93,7 @@ def run_trial(
     limits = limits_of(resolved)
     declared = condition_of(resolved, trial.condition)
     with (
-        NodeFaults(declared, application, limits) as faults,
+        NodeFaults(declared, application, limits, stream) as faults,
         testbed.fabric(spec, work, logs, files, limits) as fabric,
         budgets.followed(trial.condition, fabric, steering),
         within_limits(fabric),

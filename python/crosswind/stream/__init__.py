@@ -1,6 +1,6 @@
 """What happens while it happens: typed events, and a stream that hands them to any number of readers."""
 
-from crosswind.stream.active import active_after, active_cuts
+from crosswind.stream.active import active_after, active_cuts, faults_after
 from crosswind.stream.events import (
     Change,
     ConditionSoFar,
@@ -12,6 +12,7 @@ from crosswind.stream.events import (
     Lateness,
     Measured,
     MeasurementBegun,
+    NodeFault,
     Note,
     OperationsStep,
     Row,
@@ -38,6 +39,7 @@ __all__ = [
     "Lateness",
     "Measured",
     "MeasurementBegun",
+    "NodeFault",
     "Note",
     "OperationsStep",
     "Row",
@@ -54,4 +56,5 @@ __all__ = [
     "TrialReached",
     "active_after",
     "active_cuts",
+    "faults_after",
 ]

@@ -1,11 +1,22 @@
-"""Which changes of a network are active: its condition, steps of the timeline so far, and cuts by hand."""
+"""What is active in a network: its condition, steps of the timeline so far, cuts by hand, faults of nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from crosswind.spec.resolved import ResolvedCut
-from crosswind.stream.events import Change
+from crosswind.spec.resolved import NodeFaultKind, ResolvedCut
+from crosswind.stream.events import Change, NodeFault
+
+# Which faults of nodes last, and what ends them.
+_LASTING: tuple[NodeFaultKind, ...] = ("pause", "kill", "squeeze")
+_ENDED_BY: Mapping[NodeFaultKind, tuple[NodeFaultKind, ...]] = {
+    "pause": ("pause",),
+    "resume": ("pause",),
+    "kill": ("kill", "pause"),
+    "restart": ("kill", "pause"),
+    "squeeze": ("squeeze",),
+    "release": ("squeeze",),
+}
 
 
 def active_after(active: Sequence[Change], change: Change) -> list[Change]:
@@ -27,3 +38,15 @@ def active_cuts(active: Sequence[Change]) -> Iterator[tuple[str, ResolvedCut]]:
             if (change.by == "cut") == (by == "cut") and change.cuts is not None
         ]
         yield from ((by, cut) for cut in (stated[-1] if stated else []))
+
+
+def faults_after(active: Sequence[NodeFault], fault: NodeFault) -> list[NodeFault]:
+    """Return the faults of nodes that last after another one, each with the nodes for which it still does."""
+    left = [
+        earlier.model_copy(update={"nodes": tuple(node for node in earlier.nodes if node not in fault.nodes)})
+        if earlier.kind in _ENDED_BY[fault.kind]
+        else earlier
+        for earlier in active
+    ]
+    kept = [earlier for earlier in left if earlier.nodes]
+    return [*kept, fault] if fault.kind in _LASTING else kept

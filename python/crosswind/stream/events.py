@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from crosswind.spec.resolved import ResolvedCut
+from crosswind.spec.resolved import NodeFaultKind, ResolvedCut
 from crosswind.spec.resolved.part import left_out_if_empty
 
 
@@ -107,6 +107,23 @@ class Step(Event):
     lateness: Lateness
     left_out: int
     made_ns: int
+
+
+class NodeFault(Event):
+    """Nodes were paused, resumed, killed, restarted, squeezed or released.
+
+    Attributes:
+        at_ns: when that was done to the last of them, on CLOCK_MONOTONIC.
+        words: as shown: `kill db0`.
+        by: the timeline of a condition, or a hand.
+    """
+
+    event: Literal["node-fault"] = "node-fault"
+    at_ns: int
+    kind: NodeFaultKind
+    nodes: tuple[str, ...]
+    words: str
+    by: Literal["timeline", "hand"]
 
 
 class OperationsStep(Event):

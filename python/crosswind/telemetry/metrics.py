@@ -16,6 +16,7 @@ from crosswind.errors import CrosswindError
 from crosswind.spec.network import Network
 from crosswind.stream import (
     Event,
+    NodeFault,
     OperationsStep,
     RunBegun,
     SoFar,
@@ -47,7 +48,7 @@ class Metrics(Collector, Generic[E]):
         kinds: the events that it needs, of those of a run.
     """
 
-    kinds = (Step, OperationsStep, RunBegun, TrialBegun, TrialReached, TrialEnded, SoFar)
+    kinds = (Step, NodeFault, OperationsStep, RunBegun, TrialBegun, TrialReached, TrialEnded, SoFar)
 
     def __init__(self, network: Network, events: Subscription[E], port: int) -> None:
         self._events = events
@@ -93,6 +94,8 @@ class Metrics(Collector, Generic[E]):
             with self._reading:
                 if isinstance(event, Step):
                     self._of_network.take(event)
+                elif isinstance(event, NodeFault):
+                    self._of_network.take_fault(event)
                 else:
                     self._of_run.take(event)
                     if isinstance(event, TrialEnded):

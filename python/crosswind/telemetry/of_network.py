@@ -1,7 +1,8 @@
-"""The metrics of a network that is up: what its elements did, its condition, and how late packets were."""
+"""The metrics of a network that is up: what elements did, its condition, its faults, and late packets."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -9,7 +10,7 @@ from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily
 
 from crosswind.spec.network import Network
-from crosswind.stream import Change, Step, active_after, active_cuts
+from crosswind.stream import Change, NodeFault, Step, active_after, active_cuts, faults_after
 from crosswind.telemetry.site import site_of
 
 _SITE = ("element", "place", "link")
@@ -39,12 +40,14 @@ class OfNetwork:
         self._sites: dict[str, _Site] = {}
         self._domains: dict[int, _Domain] = {}
         self._active: list[Change] = []
+        self._faults: list[NodeFault] = []
         # Arrived and departed bytes, dropped packets and bytes, by element and class.
         self._elements: dict[tuple[_Site, str], list[int]] = {}
         # From zero: Prometheus sees no increase in a counter that begins with what it counts.
         for link in network.links:
             self._elements[self._site(network.wire_of(link)), "real"] = [0, 0, 0, 0]
         self._changes: dict[str, int] = {}
+        self._hits: Counter[tuple[str, str, str]] = Counter()
         self._steps = self._packets = self._early = self._missed = 0
         self._stalls = self._stalled_ns = self._left_out = self._made_ns = 0
 
@@ -78,15 +81,22 @@ class OfNetwork:
         self._made_ns += step.made_ns - domain.made_ns
         domain.left_out, domain.made_ns = step.left_out, step.made_ns
 
+    def take_fault(self, fault: NodeFault) -> None:
+        """Count what was done to nodes."""
+        self._faults = faults_after(self._faults, fault)
+        self._hits.update((node, fault.kind, fault.by) for node in fault.nodes)
+
     def end(self) -> None:
         """The network is down: nothing waits in it, and the counters of the next one begin at zero."""
         self._domains.clear()
         self._active = []
+        self._faults = []
 
     def families(self) -> Iterator[Metric]:
         """Yield the metrics as they are now."""
         yield from self._of_elements()
         yield from self._of_condition()
+        yield from self._of_nodes()
         yield from self._of_emulation()
 
     def _of_elements(self) -> Iterator[Metric]:
@@ -141,6 +151,24 @@ class OfNetwork:
         for by, number in self._changes.items():
             changes.add_metric((by,), number)
         yield changes
+
+    def _of_nodes(self) -> Iterator[Metric]:
+        labels = ("node", "fault", "by")
+        active = GaugeMetricFamily(
+            "crosswind_node_fault",
+            "1 for each fault of a node that lasts: it is paused, was killed, or is squeezed.",
+            labels=labels,
+        )
+        for fault in self._faults:
+            for node in fault.nodes:
+                active.add_metric((node, fault.kind, fault.by), 1)
+        yield active
+        done = CounterMetricFamily(
+            "crosswind_node_faults", "How often that was done to a node, and its end.", labels=labels
+        )
+        for hit, number in self._hits.items():
+            done.add_metric(hit, number)
+        yield done
 
     def _of_emulation(self) -> Iterator[Metric]:
         for name, unit, words, value in (

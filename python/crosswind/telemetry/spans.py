@@ -11,6 +11,7 @@ from itertools import pairwise
 from crosswind import __version__
 from crosswind.errors import CrosswindError
 from crosswind.results.journal import JournalStep, read_steps
+from crosswind.results.measurement import Fault
 from crosswind.results.reading import Results, StoredTrial
 from crosswind.results.rows import attempt_name
 from crosswind.spec.resolved import REAL_TIME
@@ -124,7 +125,7 @@ class _AttemptSpans:
         return found
 
     def _events(self, ended_ns: int) -> Iterator[SpanEvent]:
-        """Yield changes of the condition, stalls, and why the attempt failed."""
+        """Yield changes of the condition, faults, stalls, and why the attempt failed."""
         trial = self._trial
         if trial.status == "failed":
             yield SpanEvent(ended_ns, "exception", {"exception.message": trial.reason or trial.status})
@@ -134,7 +135,11 @@ class _AttemptSpans:
             return
         # Spans are of real time.
         perceived = measurement.time or REAL_TIME
+        for fault in measurement.faults:
+            yield SpanEvent(perceived.real_ns(fault.done_ns) + offset_ns, "fault", _fault_attributes(fault))
         for change in measurement.changes:
+            if change.by == "timeline" and change.cuts is not None and not change.places:
+                continue  # A fault, and no other change.
             about = {
                 "crosswind.condition": change.condition,
                 "crosswind.by": change.by,
@@ -155,6 +160,17 @@ class _AttemptSpans:
 
     def _identifier(self, part: str) -> bytes:
         return _identifier(f"{self._trace.hex()}/{self._trial.trial}/{part}", 8)
+
+
+def _fault_attributes(fault: Fault) -> Attributes:
+    about: dict[str, str | bool | int | float] = {
+        "crosswind.fault": fault.words,
+        "crosswind.fault.kind": fault.kind,
+        "crosswind.fault.nodes": " ".join(fault.nodes),
+        "crosswind.by": fault.by,
+        "crosswind.late_s": (fault.done_ns - fault.due_ns) / 1e9,
+    }
+    return about if fault.error is None else about | {"crosswind.fault.error": fault.error}
 
 
 def _by_attempt(steps: Sequence[JournalStep]) -> dict[str, list[JournalStep]]:

@@ -7,6 +7,8 @@ const LINES_MAX = 6;
 const COLOURS = ["--s1", "--s2", "--s3", "--s4", "--s5", "--s7"];
 const VALUES_MAX = 3; // Beside a title.
 const HEIGHT_PX = 150;
+// Of the bars and words of faults.
+const ROWS_MAX = 4, ROW_PX = 18, BAR_PX = 3;
 
 /** The next number that makes, with its half, a good axis. */
 const round = (value, limit = Infinity) => {
@@ -152,7 +154,7 @@ export class Charts {
     if (this.at_ns !== undefined) this.showInstant(this.at_ns);
   }
 
-  /** Changes of condition as lines; stalls and outages as bands. */
+  /** Changes of condition as lines; stalls, outages and faults as bands. */
   #marks(plot, colour) {
     const { ctx, bbox } = plot;
     const x = (at_ns) => plot.valToPos(this.axis.seconds(at_ns, this.series), "x", true);
@@ -166,6 +168,7 @@ export class Charts {
         ctx.fillRect(x(at_ns), bbox.top, Math.max(2, x(at_ns + length_ns) - x(at_ns)), bbox.height);
       }
     }
+    for (const band of this.series.faults.bands) this.#fault(ctx, bbox, x, band, colour(band.kind === "cut" ? "--bad" : "--s9"));
     ctx.strokeStyle = colour("--soft");
     ctx.lineWidth = devicePixelRatio;
     ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
@@ -176,6 +179,22 @@ export class Charts {
       ctx.stroke();
     }
     ctx.restore();
+  }
+
+  /** A fault as a pale band with a bar, and with its words where they have room; another at the same time is lower. */
+  #fault(ctx, { left, top, width, height }, x, { at_ns, until_ns, words, row }, colour) {
+    const [from, to] = [Math.max(left, x(at_ns)), Math.min(left + width, until_ns === Infinity ? Infinity : x(until_ns))];
+    if (until_ns <= at_ns || to < left || from > left + width) return;
+    const long = Math.max(2 * devicePixelRatio, to - from);
+    ctx.fillStyle = colour;
+    ctx.globalAlpha = 0.12;
+    ctx.fillRect(from, top, long, height);
+    ctx.globalAlpha = 1;
+    if (row >= ROWS_MAX) return;
+    const y = top + row * ROW_PX * devicePixelRatio;
+    ctx.fillRect(from, y, long, BAR_PX * devicePixelRatio);
+    Object.assign(ctx, { font: `${11 * devicePixelRatio}px system-ui`, textBaseline: "top", textAlign: "left" });
+    if (ctx.measureText(words).width + 8 * devicePixelRatio < long) ctx.fillText(words, from + 4 * devicePixelRatio, y + 5 * devicePixelRatio);
   }
 
   draw() {

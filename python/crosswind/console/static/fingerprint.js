@@ -3,8 +3,9 @@
 import { lines } from "./api.js";
 import { LiveView } from "./live.js";
 import { Model } from "./model.js";
+import { drawn } from "./drawn.js";
 import * as text from "./text.js";
-import { at, drawn, made, state } from "./view.js";
+import { at, made, state } from "./view.js";
 
 export async function fingerprint(page) {
   const shown = new Fingerprint(page);

@@ -1,7 +1,7 @@
 // A network that is up: the last 60 seconds of it, as its steps come.
 
 import { LAST_MINUTE } from "./charts.js";
-import { Live, cutWords } from "./model.js";
+import { Live } from "./model.js";
 import { operationCharts } from "./operations.js";
 import * as text from "./text.js";
 import { View, at, state } from "./view.js";
@@ -17,17 +17,19 @@ export class LiveView {
       const { series } = this.view;
       return [...series.applications.keys()].flatMap((name) => operationCharts(name, (step) => series.operationsIn(name, step)));
     };
-    this.#cuts();
+    this.#broken();
   }
 
   /** Takes an event of the stream; what it changes is drawn with the next frame. */
   take(event) {
     if (event.event === "lost") state(`live, ${event.steps} steps lost`, "");
     if (event.event === "operations") this.view.series.addOperations(event);
+    if (event.event === "node-fault") this.#hit(event);
+    if (event.event === "trial-ended") this.#ended();
     if (event.event !== "step") return;
     this.view.series.add(event);
     if (event.changes.length) {
-      this.#cuts();
+      this.#broken();
       this.changed();
     }
     this.isDue ||= requestAnimationFrame(() => {
@@ -36,10 +38,19 @@ export class LiveView {
     });
   }
 
-  #cuts() {
-    at("cut-off").hidden = !this.model.cut.length;
-    at("cuts").textContent = cutWords(this.model.cut);
-    this.view.picture.cutOff((host) => this.model.isCutOff(host));
+  #hit(fault) {
+    this.model.faults.hit(fault);
+    at("said").textContent = fault.words;
+    this.#broken();
+  }
+
+  #ended() {
+    this.model.faults.end(this.view.series.latest_ns);
+    this.#broken();
+  }
+
+  #broken() {
+    this.view.broken(this.model.faults);
   }
 
   #draw() {

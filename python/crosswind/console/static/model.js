@@ -1,9 +1,11 @@
 // What the network is and does, from what the server says. Nothing here touches the page.
 
+import { Faults } from "./faults.js";
+
 const UP = new Set(["host.egress", "link.up", "uplink", "switch.ingress"]);
 
 export class Model {
-  constructor(network, active = []) {
+  constructor(network, active = [], hits = []) {
     Object.assign(this, network);
     this.link = new Map(this.links.map((link) => [link.name, link]));
     this.hostOf = new Map(Object.entries(this.nodes));
@@ -11,33 +13,23 @@ export class Model {
     this.downlink = new Map(this.links.filter((link) => link.to in this.hosts).map((link) => [link.to, link]));
     this.trunks = this.links.filter((link) => this.isTrunk(link));
     this.condition = { name: "", at_ns: 0, places: {} };
-    this.cuts = { timeline: [], cut: [] };
+    this.faults = new Faults(active, hits);
     this.known = new Map();
     this.rates = new Map();
-    for (const change of active) this.change(change);
+    for (const change of active) this.#apply(change);
   }
 
   /** A condition, or a step of its timeline, is active. */
   change(change) {
-    const isStep = change.by === "timeline";
-    if (change.by === "cut") {
-      this.cuts.cut = change.cuts;
-      return;
-    }
-    this.cuts.timeline = change.cuts ?? (isStep ? this.cuts.timeline : []);
-    const kept = isStep ? this.condition.places : {};
+    this.faults.change(change);
+    this.#apply(change);
+  }
+
+  #apply(change) {
+    if (change.by === "cut") return;
+    const kept = change.by === "timeline" ? this.condition.places : {};
     this.condition = { name: change.condition, at_ns: change.at_ns, places: { ...kept, ...change.places } };
     this.rates.clear();
-  }
-
-  /** All cuts that are active. */
-  get cut() {
-    return [...this.cuts.timeline, ...this.cuts.cut];
-  }
-
-  /** Whether a node of this host is cut off from others. */
-  isCutOff(host) {
-    return this.nodesOn(host).some((node) => this.cut.some(({ from, to }) => from.includes(node) || to.includes(node)));
   }
 
   /** The link that an element belongs to: the wire in front of which, or behind which, it stands. */
@@ -114,15 +106,6 @@ export class Model {
   }
 }
 
-/** Cuts in words; the two of a partition are one. */
-export function cutWords(cuts) {
-  const ends = cuts.map(({ from, to }) => [from.join(" "), to.join(" ")]);
-  const isBack = ([from, to], number) => ends.findIndex(([other, back]) => other === to && back === from) < number;
-  const hasBack = ([from, to]) => ends.some(([other, back]) => other === to && back === from);
-  const one = ([from, to]) => `${from} ${hasBack([from, to]) ? "|" : "→"} ${to}`;
-  return ends.filter((each, number) => !hasBack(each) || !isBack(each, number)).map(one).join(", ");
-}
-
 /** Elements of a kind in a list that are restricted to one of `names`, or to none. */
 function found(elements, kind, names, isEverywhere = true) {
   return (elements ?? [])
@@ -136,7 +119,7 @@ const STEP_NS = 1e8;
 const STEPS_KEPT = 600;
 const GAP_NS = 5e8;
 
-/** What happened: for each step and link what left it, waited, and was dropped. */
+/** What happened: for each step and link what left it, waited, and was dropped; and what was broken. */
 class Steps {
   constructor(model) {
     this.model = model;
@@ -185,6 +168,8 @@ export class Played extends Steps {
   constructor(model, trial) {
     super(model);
     Object.assign(this, { trial, started_ns: trial.started_ns, length_s: (trial.ended_ns - trial.started_ns) / 1e9 });
+    // The model is that of all trials, and these faults are of one.
+    this.faults = model.faults = new Faults();
     this.stalls = trial.stalls;
     this.operations = trial.operations;
     this.rates = Map.groupBy(trial.rates, ({ link }) => model.linkOf(link));
@@ -193,6 +178,7 @@ export class Played extends Steps {
     const buckets = Map.groupBy(trial.buckets, ([number]) => number);
     this.credits = new Set(trial.buckets.map(([, element]) => element));
     const left = new Map(); // A bucket holds what it held until a step changes it.
+    for (const hit of trial.faults) this.faults.hit(hit);
     const changes = [...trial.changes];
     const step_s = trial.step_ns / 1e9;
     for (let number = 0; number < this.length_s / step_s; number += 1) {
@@ -206,6 +192,12 @@ export class Played extends Steps {
     }
     // The first one came before the trial, and is no line in its charts.
     this.changes = this.changes.filter((change) => change.at_ns > trial.started_ns);
+  }
+
+  /** What was broken at an instant of the trial. */
+  faultsAt(at_ns) {
+    const before = (all) => all.filter((each) => each.at_ns <= at_ns);
+    return new Faults(before(this.trial.changes), before(this.trial.faults));
   }
 
   /** The rate of a link in a step, also while a process drives it. */
@@ -225,6 +217,7 @@ function outages(rates, ended_ns) {
 export class Live extends Steps {
   constructor(model) {
     super(model);
+    this.faults = model.faults;
     this.lateness = new Map();
     this.made = new Map();
   }
@@ -307,6 +300,7 @@ export class Live extends Steps {
     if (this.steps.length > STEPS_KEPT) this.steps.splice(0, this.steps.length - STEPS_KEPT);
     const since = this.since_ns;
     while (this.changes.length && this.changes[0].at_ns < since) this.changes.shift();
+    this.faults.forget(since);
     while (this.stalls.length && this.stalls[0].at_ns + this.stalls[0].length_ns < since) this.stalls.shift();
   }
 

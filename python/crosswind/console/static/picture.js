@@ -1,8 +1,18 @@
 // The picture of the network: the width of a line shows how much of it is in use, red that it drops packets.
 
+import { drawn } from "./drawn.js";
 import { IDLE, used } from "./model.js";
 
 const DROPS_SHOWN = 5; // Steps for which a link stays red.
+// Room for a badge on a host at the edge.
+const MARGIN_PX = 13;
+// Marks of a node that is hit, around the middle of a badge of this radius.
+const BADGE_PX = 8.5;
+const BADGES = {
+  paused: "M-2.6,-3.6 V3.6 M2.6,-3.6 V3.6",
+  killed: "M-3.2,-3.2 L3.2,3.2 M3.2,-3.2 L-3.2,3.2",
+  squeezed: "M-5,-3.2 L-1.6,0 L-5,3.2 M5,-3.2 L1.6,0 L5,3.2",
+};
 
 export class Picture {
   /** `chosen` is called with the names of the links, or the host, that the user clicks on. */
@@ -11,6 +21,7 @@ export class Picture {
     this.parts = [...root.querySelectorAll("[data-links]")].map((element) => ({
       element, links: element.dataset.links.split(" "),
     }));
+    this.badges = new Map(); // By the box of a host.
     this.hosts = [...root.querySelectorAll("[data-host]")];
     for (const { element, links } of this.parts) {
       const hit = element.cloneNode(true);
@@ -37,14 +48,42 @@ export class Picture {
   /** The page has the title of its own: without it the picture is smaller. */
   #crop(svg) {
     const { x, y, width, height } = svg.getBBox();
-    svg.setAttribute("viewBox", `${x - 8} ${y - 8} ${width + 16} ${height + 16}`);
-    svg.setAttribute("width", 1.35 * (width + 16));
+    svg.setAttribute("viewBox", `${x - MARGIN_PX} ${y - MARGIN_PX} ${width + 2 * MARGIN_PX} ${height + 2 * MARGIN_PX}`);
+    svg.setAttribute("width", 1.35 * (width + 2 * MARGIN_PX));
     svg.removeAttribute("height");
   }
 
-  /** Shows which hosts have nodes that are cut off from others. */
-  cutOff(isCutOff) {
-    for (const host of this.hosts) host.classList.toggle("cut-off", isCutOff(host.dataset.host));
+  /** Shows which hosts have nodes that are cut off from others, paused, killed or squeezed. */
+  broken(faults, nodesOn) {
+    for (const element of this.hosts) {
+      const { host } = element.dataset;
+      const nodes = nodesOn(host);
+      const hit = nodes.map((node) => [node, faults.statesOf(node)]).filter(([, states]) => states.length);
+      const states = Object.keys(BADGES).filter((state) => hit.some(([, has]) => has.includes(state)));
+      element.classList.toggle("cut-off", nodes.some((node) => faults.isCutOff(node)));
+      element.classList.toggle("killed", states.includes("killed"));
+      const words = hit.map(([node, has]) => `${node} ${has.join(" and ")}`).join(", ");
+      element.setAttribute("aria-label", `Show host ${host}${words && `: ${words}`}`);
+      this.#badges(element, states);
+    }
+  }
+
+  /** Badges on the upper right corner of a host, as wide a step apart as they are. */
+  #badges(element, states) {
+    const before = this.badges.get(element);
+    if ((before?.dataset.states ?? "") === states.join(" ")) return;
+    before?.remove();
+    this.badges.delete(element);
+    if (!states.length) return;
+    const [x, y, width] = ["x", "y", "width"].map((name) => element[name].baseVal.value);
+    const badges = drawn("g", { class: "badges", "data-states": states.join(" ") });
+    states.forEach((state, number) => {
+      const badge = drawn("g", { class: "badge", transform: `translate(${x + width - 3 - 2.3 * BADGE_PX * number} ${y - 3})` });
+      badge.append(drawn("circle", { r: BADGE_PX }), drawn("path", { d: BADGES[state] }));
+      badges.append(badge);
+    });
+    element.parentNode.append(badges);
+    this.badges.set(element, badges);
   }
 
   mark(place) {

@@ -2,7 +2,8 @@
 
 import { get } from "./api.js";
 import { WHOLE_TRIAL } from "./charts.js";
-import { Model, Played, cutWords } from "./model.js";
+import { cutWords } from "./faults.js";
+import { Model, Played } from "./model.js";
 import { operationCharts } from "./operations.js";
 import * as text from "./text.js";
 import { View, at, made, problem, state } from "./view.js";
@@ -74,8 +75,9 @@ class Replay {
   }
 
   /** What happened in the trial, as a list: a click goes there. */
-  #events({ changes, stalls, outages, started_ns }) {
+  #events({ changes, stalls, outages, started_ns, trial: { faults } }) {
     const found = [
+      ...faults.map(({ at_ns, words }) => ({ at_ns, words })),
       ...changes.map((change) => ({ at_ns: change.at_ns, words: changeWords(change) })),
       ...outages.map(({ at_ns, length_ns }) => ({ at_ns, words: `outage of ${text.time(length_ns / 1e3)}` })),
       ...stalls.map(({ at_ns, length_ns }) => ({ at_ns, words: `the emulator stalled for ${text.time(length_ns / 1e3)}` })),
@@ -85,7 +87,7 @@ class Replay {
       button.addEventListener("click", () => this.#moveTo(at_ns));
       return made("li", {}, button);
     });
-    at("events").replaceChildren(...(items.length ? items : [made("li", { className: "none", text: "No change, outage or stall." })]));
+    at("events").replaceChildren(...(items.length ? items : [made("li", { className: "none", text: "No change, fault, outage or stall." })]));
   }
 
   #list() {
@@ -112,6 +114,7 @@ class Replay {
     at("clock").textContent = `${words} of ${text.seconds(this.view.series.length_s)}`;
     at("active").textContent = step.condition;
     this.view.picture.draw(steps.slice(0, this.number + 1));
+    this.view.broken(this.view.series.faultsAt(step.at_ns + this.view.series.trial.step_ns));
     this.view.charts.showInstant(step.at_ns, this.number);
   }
 

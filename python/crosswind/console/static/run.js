@@ -4,8 +4,9 @@ import { lines } from "./api.js";
 import { Hand } from "./hand.js";
 import { LiveView } from "./live.js";
 import { Model } from "./model.js";
+import { drawn } from "./drawn.js";
 import * as text from "./text.js";
-import { at, drawn, made, state } from "./view.js";
+import { at, made, state } from "./view.js";
 
 const REACHED = { up: "the application starts", prepared: "the load runs", measured: "measured" };
 const BLOCKS_SHOWN = 8; // Of the intervals that a condition had.
@@ -18,8 +19,8 @@ export async function run(page) {
 }
 
 class Run {
-  constructor({ network, active, name, summary, hand }) {
-    this.model = new Model(network, active);
+  constructor({ network, active, faults, name, summary, hand }) {
+    this.model = new Model(network, active, faults);
     at("run-name").textContent = name;
     at("summary").textContent = summary;
     this.live = new LiveView(this.model, () => this.#changed());

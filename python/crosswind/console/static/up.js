@@ -6,8 +6,8 @@ import { LiveView } from "./live.js";
 import { Model } from "./model.js";
 import { at, state } from "./view.js";
 
-export async function up({ network, active, hand }) {
-  const model = new Model(network, active);
+export async function up({ network, active, faults, hand }) {
+  const model = new Model(network, active, faults);
   const live = new LiveView(model, () => changed());
   const own = new Hand(live, hand);
   const changed = () => {

@@ -2,6 +2,7 @@
 
 import { get } from "./api.js";
 import { Charts } from "./charts.js";
+import { cutWords } from "./faults.js";
 import { IDLE, queueDelay_ms, sum } from "./model.js";
 import { Picture } from "./picture.js";
 
@@ -12,16 +13,6 @@ export function made(tag, { text, ...properties } = {}, ...children) {
   const found = Object.assign(document.createElement(tag), properties);
   if (text !== undefined) found.textContent = text;
   found.append(...children);
-  return found;
-}
-
-// The name of drawings' own elements, from one: an address in this file might be taken for one that is loaded.
-const DRAWING = new DOMParser().parseFromString("<svg></svg>", "text/html").querySelector("svg").namespaceURI;
-
-/** A part of a drawing. */
-export function drawn(tag, attributes) {
-  const found = document.createElementNS(DRAWING, tag);
-  for (const [name, value] of Object.entries(attributes)) found.setAttribute(name, value);
   return found;
 }
 
@@ -64,6 +55,15 @@ export class View {
     if (this.#charted() !== this.known) this.show();
     else this.charts.draw();
     if (this.series.steps.length) this.picture.draw(this.series.steps);
+  }
+
+  /** Shows who is cut off, and which nodes are paused, killed or squeezed: in words, and in the picture. */
+  broken(faults) {
+    for (const [part, words] of [["cuts", cutWords(faults.cut)], ["hit", faults.hitWords]]) {
+      at(part).textContent = words;
+      at(part).parentElement.hidden = !words;
+    }
+    this.picture.broken(faults, (host) => this.model.nodesOn(host));
   }
 
   /** How many buckets and applications have charts. */

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from crosswind.results.part import StoredPart
+from crosswind.spec.resolved import NodeFaultKind
+
+_OF_NODES: tuple[NodeFaultKind, ...] = get_args(NodeFaultKind)
 
 
 class Fault(StoredPart):
@@ -27,3 +30,8 @@ class Fault(StoredPart):
     nodes: list[str]
     by: Literal["timeline", "hand"] = "timeline"
     error: str | None = None
+
+    @property
+    def of_nodes(self) -> NodeFaultKind | None:
+        """Its kind where nodes were hit; None where packets were cut, or a cut ended."""
+        return next((kind for kind in _OF_NODES if kind == self.kind), None)
