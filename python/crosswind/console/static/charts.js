@@ -194,7 +194,9 @@ export class Charts {
     const y = top + row * ROW_PX * devicePixelRatio;
     ctx.fillRect(from, y, long, BAR_PX * devicePixelRatio);
     Object.assign(ctx, { font: `${11 * devicePixelRatio}px system-ui`, textBaseline: "top", textAlign: "left" });
-    if (ctx.measureText(words).width + 8 * devicePixelRatio < long) ctx.fillText(words, from + 4 * devicePixelRatio, y + 5 * devicePixelRatio);
+    const next = this.series.faults.bands.find((band) => band.row === row && band.at_ns > at_ns);
+    const room = Math.min(left + width, next ? x(next.at_ns) : Infinity) - from;
+    if (ctx.measureText(words).width + 8 * devicePixelRatio < room) ctx.fillText(words, from + 4 * devicePixelRatio, y + 5 * devicePixelRatio);
   }
 
   draw() {
