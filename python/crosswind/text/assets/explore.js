@@ -115,7 +115,10 @@
       layout.shapes.push({ type: "line", xref: "x", yref: "paper", x0: begin, x1: begin, y0: 0, y1: 1, line: { dash: "dash", width: 1.2 } });
       layout.annotations.push({ text: where, xref: "x", yref: "paper", x: begin, y: 1, yshift: 12 * (place % 2), xanchor: "left", yanchor: "bottom", showarrow: false });
     });
-    return { data: panels.flatMap((panel) => panel.traces), layout, height: 135 * panels.length + 90 };
+    // Above the panels are two rows of labels, where anything changed or broke.
+    const labelled = trial.changes.length || (trial.faults.length && trial.faults.length <= 6) ? 24 : 0;
+    layout.margin = { t: 14 + labelled };
+    return { data: panels.flatMap((panel) => panel.traces), layout, height: 135 * panels.length + 90 + labelled };
   };
   const events = (trial) => {
     const of = (many, one) => `${many} ${one}${many === 1 ? "" : "s"}`;

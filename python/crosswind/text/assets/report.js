@@ -47,7 +47,7 @@
   const layout = (plain, width, fixed) => ({
     ...plain, ...(fixed ? { width: fixed } : { autosize: true }), paper_bgcolor: "transparent", plot_bgcolor: "transparent", separators: ".\u202f",
     font: { family: getComputedStyle(document.body).fontFamily, size: width < 500 ? 11 : 13, color: colour("--soft") },
-    ...(plain.scene ? { scene: space(plain.scene) } : { margin: { l: 56, r: 16, t: 14, b: 46 }, ...axes(plain) }),
+    ...(plain.scene ? { scene: space(plain.scene) } : { margin: { l: 56, r: 16, t: 14, b: 46, ...plain.margin }, ...axes(plain) }),
     shapes: (plain.shapes || []).map(shape),
     hoverlabel: { bgcolor: colour("--card"), bordercolor: colour("--line"), font: { color: colour("--ink") } },
   });
