@@ -125,12 +125,13 @@ def test_a_node_that_a_hand_has_paused_or_killed_is_shown(opened: tuple[Live, st
     assert page.value(named) == "Show host h0: a paused"
     assert live.run("fault", "kill", "b")[0] == 0
     page.await_true(f"{hit} === 'a paused, b killed'")
-    # It stays where the page is opened again.
+    # It stays where the page is opened again, and ends with what ends it.
     page.open(url)
     page.await_true(f"{hit} === 'a paused, b killed'")
     assert live.run("fault", "resume", "a")[0] == 0
-    page.await_true(f"{hit} === 'b killed'")
-    assert page.value(badges) == ["killed"]
+    assert live.run("exec", "b", "--", "true")[0] == 0
+    page.await_true("document.getElementById('hit').parentElement.hidden")
+    assert page.value(badges) == []
     assert page.errors == []
 
 

@@ -46,7 +46,7 @@ def test_names_become_nodes(
     assert (step.cuts, step.faults) == (cuts, [words])
 
 
-@pytest.mark.parametrize("key", ["pause", "resume", "kill"])
+@pytest.mark.parametrize("key", ["pause", "resume", "kill", "restart"])
 def test_what_happens_to_nodes_needs_no_application(setup: Setup, key: str) -> None:
     step = fault_by_hand(setup, key, ["db0", "h1"])
     assert [(fault.do, fault.node) for fault in step.nodes] == [(key, "db0"), (key, "db1")]
@@ -65,6 +65,7 @@ def test_what_happens_to_nodes_needs_no_application(setup: Setup, key: str) -> N
         ("isolate", ["db0", "h0"], 'isolate names "db0" twice'),
         ("cut", "db0 <-> db1", 'cut "db0 <-> db1" is not one way'),
         ("cut", "db0 -> db0", 'cut names "db0" on both sides'),
+        ("restart", ["db0", "h0"], 'restart: item 2 names "db0" twice'),
     ],
 )
 def test_what_cuts_nothing_is_refused_without_a_place_in_a_file(

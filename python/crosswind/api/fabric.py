@@ -43,8 +43,6 @@ from crosswind.testbed.fabric import PROBE_INTERVAL_S
 
 # Of all that the network draws; two fabrics should not differ without a reason.
 SEED = 1
-# Between SIGTERM and SIGKILL for programs that still run when the block ends.
-_GRACE_S = 2.0
 _LISTENING = "0A"  # TCP_LISTEN in /proc/net/tcp.
 
 
@@ -142,7 +140,6 @@ class Fabric(FaultsByHand):
         self._fabric: RunningFabric | None = None
         self._agent: Agent | None = None
         self._stream: Stream[Event] | None = None
-        self._started: list[tuple[str, subprocess.Popen[str]]] = []
 
     def __enter__(self) -> Self:
         if self._stack is not None:
@@ -153,7 +150,7 @@ class Fabric(FaultsByHand):
             self._fabric = stack.enter_context(
                 RunningFabric(self._agent, self._spec, work.path, self._files, self._limits)
             )
-            stack.callback(self._end_programs)
+            stack.callback(self._programs.end)
             stack.callback(self._end_stream)
             # A timeline counts from the start of a measurement.
             self._fabric.measure()
@@ -286,7 +283,7 @@ class Fabric(FaultsByHand):
             cwd=cwd,
             env=None if env is None else dict(env),
         )
-        self._started.append((node, process))
+        self._programs.add(node, process)
         return process
 
     def await_port(self, node: str, port: int, timeout: float = 10.0) -> None:
@@ -299,7 +296,7 @@ class Fabric(FaultsByHand):
         pid = self._node(node).pid
         deadline = time.monotonic() + timeout
         while not _listens(pid, port):
-            ended = [process.poll() for on, process in self._started if on == node]
+            ended = self._programs.statuses(node)
             if ended and None not in ended:
                 raise TestbedError(
                     f"port {port} of {node}: no program listens, and what was started there has ended "
@@ -356,6 +353,14 @@ class Fabric(FaultsByHand):
             raise CrosswindError("the network is not up; use it inside `with crosswind.Fabric(...) as net:`")
         return self._fabric
 
+    def entered(self, node: str) -> None:
+        """Note that a program starts in a node, also one of another process: it is killed no more.
+
+        Raises: CrosswindError: there is no such node, or the network is not up.
+        """
+        self._node(node)
+        self._revive(node)
+
     def _node(self, name: str) -> Node:
         nodes = self._up().nodes
         require_node(name, nodes)
@@ -364,24 +369,12 @@ class Fabric(FaultsByHand):
     def _in_node(self, node: str, command: Sequence[str | os.PathLike[str]]) -> list[str]:
         if isinstance(command, str) or not command:
             raise TypeError(f'command {command!r}: give a list of words, such as ["ping", "-c1", "server"]')
+        self.entered(node)
         return [*words_to_enter(self._node(node).pid), *(os.fspath(word) for word in command)]
 
     def _end_stream(self) -> None:
         if self._stream is not None:
             self._stream.end()
-
-    def _end_programs(self) -> None:
-        running = [process for _, process in self._started if process.poll() is None]
-        self._started = []
-        for process in running:
-            process.terminate()
-        deadline = time.monotonic() + _GRACE_S
-        for process in running:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(max(0.0, deadline - time.monotonic()))
-        for process in running:
-            process.kill()
-            process.wait()
 
     def _require_one_domain_for_files(self, source: str | None) -> None:
         files = {"record": self._files.record, "capture": self._files.capture}

@@ -10,6 +10,8 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from crosswind.api.programs import Programs
+from crosswind.errors import CrosswindError
 from crosswind.spec import Setup
 from crosswind.spec.faults.by_hand import FaultRefused, fault_by_hand
 from crosswind.spec.quantities import shown
@@ -18,7 +20,7 @@ from crosswind.stream import NodeFault
 from crosswind.testbed import RunningFabric
 from crosswind.testbed.fabric import Strike
 
-HandFault = Literal["partition", "isolate", "cut", "pause", "resume", "kill"]
+HandFault = Literal["partition", "isolate", "cut", "pause", "resume", "kill", "restart"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class FaultsByHand(ABC):
     def __init__(self) -> None:
         self._cuts: list[ResolvedCut] = []
         self._paused: set[str] = set()
+        self._dead: set[str] = set()
+        self._programs = Programs()
         self._acting = threading.Lock()
 
     @abstractmethod
@@ -102,13 +106,26 @@ class FaultsByHand(ABC):
         """End every process of nodes at once (SIGKILL); the rest is as for `pause`."""
         return self._strike("kill", nodes)
 
-    def _strike(self, strike: Strike, nodes: str | Sequence[str]) -> int:
+    def restart(self, nodes: str | Sequence[str]) -> int:
+        """Kill nodes, and start again what ran there, or had run when they were killed.
+
+        That is what `exec`, `popen` and `crosswind exec` have started, with the same words, folders and
+        environments. Outputs are added to the same files; input is empty.
+
+        Returns: when all was started, in ns of CLOCK_MONOTONIC.
+
+        Raises: FaultRefused: a name is unknown, or nothing was started on a node.
+        """
+        return self._strike("restart", nodes)
+
+    def _strike(self, strike: Literal[Strike, "restart"], nodes: str | Sequence[str]) -> int:
         return self.fault(strike, nodes if isinstance(nodes, str) else list(nodes)).effective_ns
 
     def fault(self, kind: HandFault, value: JsonValue, answer: Answer = "silence") -> DoneByHand:
         """Do to nodes what a step of a file would do.
 
         Args:
+            kind: `partition`, `isolate`, `cut`, `pause`, `resume`, `kill` or `restart`.
             value: as the step has it.
             answer: of a cut.
 
@@ -119,23 +136,47 @@ class FaultsByHand(ABC):
         nodes = [fault.node for fault in step.nodes]
         with self._acting:
             match kind:
-                case "pause" | "resume" | "kill":
-                    if kind == "resume" and (going := [node for node in nodes if node not in self._paused]):
-                        raise FaultRefused(f"resume names {shown(going[0])}, which is not paused")
-                    effective_ns = self._up().strike(kind, nodes)
-                    self._paused = (
-                        self._paused.union(nodes) if kind == "pause" else self._paused.difference(nodes)
-                    )
-                    self._publish(
-                        NodeFault(
-                            at_ns=effective_ns,
-                            kind=kind,
-                            nodes=tuple(nodes),
-                            words=step.faults[0],
-                            by="hand",
-                        )
-                    )
+                case "pause" | "resume" | "kill" | "restart":
+                    effective_ns = self._hit(kind, nodes)
+                    self._note(kind, nodes, step.faults[0], effective_ns)
                 case _:
                     effective_ns = self._up().cut([*self._cuts, *cuts])
                     self._cuts += cuts
         return DoneByHand(step.faults[0], effective_ns)
+
+    def _hit(self, kind: Literal[Strike, "restart"], nodes: Sequence[str]) -> int:
+        """Do something to nodes; return when it was done."""
+        fabric = self._up()
+        if kind == "resume" and (going := [node for node in nodes if node not in self._paused]):
+            raise FaultRefused(f"resume names {shown(going[0])}, which is not paused")
+        if kind in ("pause", "resume"):
+            return fabric.strike(kind, nodes)
+        inits = {node: fabric.nodes[node].pid for node in nodes}
+        idle = [node for node, init in inits.items() if not self._programs.remember(node, init)]
+        if kind == "restart" and idle:
+            raise FaultRefused(
+                f"restart names {shown(idle[0])}, where nothing runs that crosswind exec has started, or ran "
+                f"when it was killed; start it: crosswind exec {idle[0]} -- CMD"
+            )
+        killed_ns = fabric.strike("kill", nodes)
+        if kind == "kill":
+            return killed_ns
+        try:
+            for node, init in inits.items():
+                self._programs.start_again(node, init)
+        except CrosswindError:
+            self._note("kill", nodes, f"kill {' '.join(nodes)}", killed_ns)
+            raise
+        return fabric.now_ns()
+
+    def _revive(self, node: str) -> None:
+        """Note that a program starts in a node, which is then killed no more."""
+        with self._acting:
+            if node in self._dead:
+                self._note("restart", [node], f"exec {node}", self._up().now_ns())
+
+    def _note(self, kind: Literal[Strike, "restart"], nodes: Sequence[str], words: str, at_ns: int) -> None:
+        self._paused = self._paused.union(nodes) if kind == "pause" else self._paused.difference(nodes)
+        if kind in ("kill", "restart"):
+            self._dead = self._dead.union(nodes) if kind == "kill" else self._dead.difference(nodes)
+        self._publish(NodeFault(at_ns=at_ns, kind=kind, nodes=tuple(nodes), words=words, by="hand"))

@@ -24,7 +24,7 @@ def command(node: str, words: tuple[str, ...], pid: int | None) -> None:
     program = words[1:] if words[0] == "--" else words
     if not program:
         raise click.UsageError("no command; write crosswind exec NODE -- CMD")
-    nodes = ask(Request(do="nodes"), NodePids, pid).root
+    nodes = ask(Request(do="nodes", node=node), NodePids, pid).root
     require_node(node, nodes)
     entering = words_to_enter(nodes[node])
     os.execv(entering[0], [*entering, *program])

@@ -1,4 +1,4 @@
-"""Cut nodes of the active fabric off from each other, and pause or kill what runs in them."""
+"""Cut nodes of the active fabric off from each other, and pause, kill or restart what runs in them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Command = TypeVar("_Command", bound=Callable[..., object])
 
 @click.group()
 def command() -> None:
-    """Cut nodes of the active fabric off from each other, and pause or kill what runs in them.
+    """Cut nodes of the active fabric off from each other, and pause, kill or restart what runs in them.
 
     Names are nodes, hosts, switches or zones. What is under way when a cut begins is lost too. Cuts add up
     until `heal`, and stay when the condition changes. Each command prints the instant from which it holds, in
@@ -94,8 +94,21 @@ def resume(nodes: tuple[str, ...], pid: int | None) -> None:
 @click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
 @_up
 def kill(nodes: tuple[str, ...], pid: int | None) -> None:
-    """End every process of these nodes at once (SIGKILL). Start yours again with `crosswind exec`."""
+    """End every process of these nodes at once (SIGKILL). `restart` starts yours again."""
     _ask("kill", list(nodes), "silence", pid)
+
+
+@command.command("restart")
+@click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
+@_up
+def restart(nodes: tuple[str, ...], pid: int | None) -> None:
+    """Kill these nodes, and start again what `crosswind exec` had started there.
+
+    That is what runs now, or ran when the node was killed: the same commands, in the same folders, with the
+    same environments. They run beside `up` then: outputs are added to the same files and terminals, and input
+    is empty.
+    """
+    _ask("restart", list(nodes), "silence", pid)
 
 
 def _ask(kind: str, value: JsonValue, answer: Answer, pid: int | None) -> None:

@@ -74,7 +74,9 @@ def command(
     def answer(request: control.Request) -> BaseModel:
         # The client reads files and resolves conditions, so no file that it names is opened here.
         match request:
-            case control.Request(do="nodes"):
+            case control.Request(do="nodes", node=node):
+                if node is not None and node in net.nodes:
+                    net.entered(node)
                 return control.NodePids({name: node.pid for name, node in net.nodes.items()})
             case control.Request(do="network"):
                 return control.NetworkUp(network=dict(net.network), conditions=net.conditions)
@@ -85,7 +87,8 @@ def command(
             case control.Request(do="fault", fault="heal"):
                 return control.FaultDone(words="heal", effective_ns=net.heal())
             case control.Request(
-                do="fault", fault=("partition" | "isolate" | "cut" | "pause" | "resume" | "kill") as fault
+                do="fault",
+                fault=("partition" | "isolate" | "cut" | "pause" | "resume" | "kill" | "restart") as fault,
             ):
                 done = net.fault(fault, request.value, request.answer)
                 return control.FaultDone(words=done.words, effective_ns=done.effective_ns)
@@ -93,8 +96,8 @@ def command(
 
     interruption = Interruption()
     with interruption.handling(), net, ControlServer(answer) as server, ExitStack() as shown:
-        for node in net.nodes.values():
-            click.echo(f"{node.name} {node.address} on {node.host}", err=True)
+        for each in net.nodes.values():
+            click.echo(f"{each.name} {each.address} on {each.host}", err=True)
         if net.domains < net.declared_domains:
             click.echo(
                 f"{net.domains} of {net.declared_domains} domains: they are divided at links with a constant "

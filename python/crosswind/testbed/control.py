@@ -45,7 +45,9 @@ class Request(BaseModel):
         do: `nodes`, `network`, `set` or `fault`.
         own: for `set`, the name of one of the conditions of `network`.
         condition: for `set`, another condition.
-        fault: what a hand does: `partition`, `isolate`, `cut`, `heal`, `pause`, `resume` or `kill`.
+        node: for `nodes`, the one in which a program is about to start.
+        fault: what a hand does: `partition`, `isolate`, `cut`, `heal`, `pause`, `resume`, `kill` or
+            `restart`.
         value: of a fault, as a step of a file has it.
         answer: what senders of a cut learn: `silence` or `reset`.
     """
@@ -53,6 +55,7 @@ class Request(BaseModel):
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
     do: str
+    node: str | None = None
     own: str | None = None
     condition: FabricCondition | None = None
     fault: str | None = None

@@ -15,7 +15,7 @@ from crosswind.spec.setup import Setup
 
 # Steps of a file, in the last of which the fault is read.
 _BEFORE, _AT = "1s", "2s"
-_PLACE = f"fault.at.{_AT}: "
+_PLACE = f"fault.at.{_AT}"
 
 
 class FaultRefused(CrosswindError):
@@ -41,6 +41,6 @@ def fault_by_hand(setup: Setup, key: str, value: JsonValue) -> ResolvedStep:
         resolved = by_itself.condition_in(document_of({"fault": {"at": steps}}, key))
     except SpecErrors as errors:
         messages = [problem.message for problem in errors.problems]
-        own = [message.removeprefix(_PLACE) for message in messages if message.startswith(_PLACE)]
+        own = [message[len(_PLACE) :].lstrip(".: ") for message in messages if message.startswith(_PLACE)]
         raise FaultRefused("; ".join(own or messages)) from None
     return resolved.timeline[-1]
