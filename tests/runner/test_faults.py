@@ -1,14 +1,19 @@
-"""What the timeline cut is noted with the instants that the fabric says."""
+"""What the timeline cut and did to nodes is noted with the instants that the fabric says."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import pytest
 
+from crosswind.app import Stage
 from crosswind.results import Measurement
 from crosswind.results.measurement import Fault
-from crosswind.runner.faults import check_faults, has_faults, with_faults
-from crosswind.spec.resolved import ResolvedCondition
-from crosswind.testbed import TestbedError
+from crosswind.runner.faults import NodeFaults, check_faults, has_faults, with_faults
+from crosswind.spec.resolved import REAL_TIME, ResolvedCondition
+from crosswind.stream import Event, NodeFault, Stream
+from crosswind.testbed import RunningFabric, TestbedError
 
 S = 10**9
 STARTED_NS = 100 * S
@@ -85,3 +90,39 @@ def test_what_failed_after_a_fault_that_was_not_carried_out_is_named_behind_it()
     failed = KILLED.model_copy(update={"error": "no"})
     with pytest.raises(TestbedError, match="fault kill db1: not carried out: no; then load: gone"):
         check_faults([failed], TestbedError("load: gone"))
+
+
+class Struck(RunningFabric):
+    """A network in which everything is due, and which answers when it did it."""
+
+    time = REAL_TIME
+
+    def __init__(self) -> None:
+        """Nothing is up."""
+
+    def strike(self, strike: str, nodes: Sequence[str], at_ns: int | None = None) -> int:
+        if "nobody" in nodes:
+            raise TestbedError("nobody: there is no such node")
+        return (at_ns or 0) + 7
+
+    def now_ns(self) -> int:
+        return 1000 * S
+
+
+def test_what_was_done_to_nodes_is_in_the_stream_and_what_was_not_is_no_event() -> None:
+    nodes = [{"do": "pause", "node": "a"}, {"do": "pause", "node": "b"}, {"do": "kill", "node": "nobody"}]
+    step = {"at_ns": S, "places": {}, "nodes": nodes, "faults": ["pause a b", "kill nobody"]}
+    condition = ResolvedCondition.model_validate({"name": "broken", "timeline": [step]})
+    stream = Stream[Event]()
+    events = stream.subscribe()
+    # Only a restart needs the application.
+    with NodeFaults(condition, None, {}, stream) as faults:
+        faults.begin(Stage(Struck(), Path(), 1, {}), STARTED_NS)
+        first = events.take(timeout_s=30)
+        faults._thread.join()
+    assert first == NodeFault(
+        at_ns=101 * S + 7, kind="pause", nodes=("a", "b"), words="pause a b", by="timeline"
+    )
+    stream.end()
+    assert list(events) == []
+    assert [fault.error for fault in faults.done] == [None, "nobody: there is no such node"]
