@@ -192,7 +192,8 @@ export class Charts {
     ctx.globalAlpha = 1;
     if (row >= ROWS_MAX) return;
     const y = top + row * ROW_PX * devicePixelRatio;
-    ctx.fillRect(from, y, long, BAR_PX * devicePixelRatio);
+    // Two that follow each other at once are two bars.
+    ctx.fillRect(from, y, Math.max(devicePixelRatio, long - 2 * devicePixelRatio), BAR_PX * devicePixelRatio);
     Object.assign(ctx, { font: `${11 * devicePixelRatio}px system-ui`, textBaseline: "top", textAlign: "left" });
     const next = this.series.faults.bands.find((band) => band.row === row && band.at_ns > at_ns);
     const room = Math.min(left + width, next ? x(next.at_ns) : Infinity) - from;
