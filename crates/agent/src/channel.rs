@@ -9,7 +9,7 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::path::PathBuf;
 
-use crosswind_dilation::{Report, Slowed};
+use crosswind_dilation::{Clocks, Report};
 use nix::errno::Errno;
 use nix::sys::socket::{
     recvmsg, sendmsg, setsockopt, socketpair, sockopt, AddressFamily, ControlMessage, ControlMessageOwned,
@@ -33,8 +33,8 @@ const FILES_MAX: usize = 2;
 /// A message from the agent to an init.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ToInit {
-    /// Makes the namespaces; the file attached holds the text of /etc/hosts. Programs get slower clocks with `slowed`.
-    Prepare { hostname: String, application: Account, slowed: Option<Slowed> },
+    /// Makes the namespaces; the file attached holds the text of /etc/hosts. Programs get other clocks with `clocks`.
+    Prepare { hostname: String, application: Account, clocks: Option<Clocks> },
     /// Sets up `eth0`, which must exist.
     Connect(Connect),
     /// Runs a process; the files attached are its standard output and standard error.
@@ -45,7 +45,9 @@ pub enum ToInit {
     Strike { signal: i32, at_ns: Option<u64> },
     /// Requests what the node has used.
     Use,
-    /// Requests the report on the node's slower clocks.
+    /// Gives these clocks to every program that begins from now on.
+    Clocks(Clocks),
+    /// Requests the report on the node's other clocks.
     Dilated,
 }
 
@@ -88,7 +90,7 @@ pub struct StartOrder {
 /// A message from an init to the agent.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum FromInit {
-    /// `Prepare`, `Connect` or `Start` was honoured.
+    /// `Prepare`, `Connect`, `Start` or `Clocks` was honoured.
     Done,
     /// The order could not be carried out.
     Refused(Failure),
@@ -231,7 +233,7 @@ mod tests {
         let large = ToInit::Prepare {
             hostname: "x".repeat(MESSAGE_BYTES_MAX),
             application: Account { uid: 1, gid: 1 },
-            slowed: None,
+            clocks: None,
         };
         assert_eq!(agent.send(&large, &[]).unwrap_err().kind(), io::ErrorKind::InvalidInput);
         drop(agent);
@@ -244,12 +246,12 @@ mod tests {
         let envelope = serde_json::to_vec(&ToInit::Prepare {
             hostname: String::new(),
             application: Account { uid: 1, gid: 1 },
-            slowed: None,
+            clocks: None,
         });
         let fitting = "x".repeat(MESSAGE_BYTES_MAX - envelope.unwrap().len());
         agent
             .send(
-                &ToInit::Prepare { hostname: fitting, application: Account { uid: 1, gid: 1 }, slowed: None },
+                &ToInit::Prepare { hostname: fitting, application: Account { uid: 1, gid: 1 }, clocks: None },
                 &[],
             )
             .unwrap();

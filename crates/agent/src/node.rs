@@ -24,6 +24,8 @@ pub struct Node {
     channel: Channel,
     /// Its limits, and what enforces them.
     pub kept: Kept,
+    /// Whether it ever had a clock of its own, which is reported from then on.
+    pub own_clock: bool,
     /// Set once its init is known to be gone.
     pub lost: bool,
 }
@@ -43,6 +45,7 @@ impl Node {
             init,
             channel,
             kept: Kept::default(),
+            own_clock: false,
             lost: false,
         })
     }

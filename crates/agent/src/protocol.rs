@@ -11,7 +11,7 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crosswind_dilation::Anchor;
+use crosswind_dilation::{Anchor, Wrong};
 use crosswind_emulator::StepReport;
 use crosswind_fabric::{Condition, Fabric, NodeCut};
 use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
@@ -65,6 +65,9 @@ pub enum Action {
         /// The clock of every program in the nodes is slower.
         #[serde(default)]
         dilation: Option<Dilation>,
+        /// Nodes may get clocks of their own (`clock`): whether this machine can is found out now.
+        #[serde(default)]
+        clocks: bool,
     },
     Start(Start),
     Stop {
@@ -101,6 +104,8 @@ pub enum Action {
     Kill(Struck),
     /// Change the limits of nodes.
     Limit(Limit),
+    /// Change the clocks of programs that nodes start from now on.
+    Clock(ClockChange),
     /// The clocks of other machines.
     Clocks {},
     /// The sockets of a node that listen.
@@ -181,6 +186,20 @@ pub struct Limit {
     /// Those that the nodes came up with when absent.
     #[serde(default)]
     pub limits: Option<Limits>,
+}
+
+/// A wrong clock for nodes.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClockChange {
+    /// Names of nodes; at least one.
+    pub nodes: Vec<String>,
+    /// The instant at which it is off by its offset, on CLOCK_MONOTONIC; now when absent.
+    #[serde(default)]
+    pub at_ns: Option<u64>,
+    /// Right when absent.
+    #[serde(default)]
+    pub clock: Option<Wrong>,
 }
 
 /// A pcapng file to write.

@@ -1,4 +1,5 @@
-//! `slow FACTOR CMD ...`: runs a command whose clock is slower, and prints on standard error what became of it.
+//! `slow FACTOR OFFSET_NS RATE_PPB CMD ...`: runs a command whose clock is slower and wrong, and prints on standard error
+//! what became of it.
 
 use std::ffi::CString;
 use std::io;
@@ -6,18 +7,22 @@ use std::num::NonZeroU64;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::process::ExitCode;
 
-use crosswind_dilation::{install, Anchor, Supervisor};
+use crosswind_dilation::{install, Anchor, Clocks, Supervisor, Wrong};
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
-    let [factor, program, rest @ ..] = arguments.as_slice() else {
-        eprintln!("usage: slow FACTOR CMD ...");
+    let [factor, offset_ns, rate_ppb, program, rest @ ..] = arguments.as_slice() else {
+        eprintln!("usage: slow FACTOR OFFSET_NS RATE_PPB CMD ...");
         return ExitCode::from(2);
     };
     let factor: NonZeroU64 = factor.parse().expect("FACTOR is a whole number from 1");
+    let offset_ns = offset_ns.parse().expect("OFFSET_NS is a whole number");
+    let rate_ppb = rate_ppb.parse().expect("RATE_PPB is a whole number from 1");
+    let now = Anchor::now();
+    let clocks = Clocks::slow(now, factor).wrong(now, Wrong { offset_ns, rate_ppb });
     let words: Vec<_> =
         [program].into_iter().chain(rest).map(|word| CString::new(word.as_str()).unwrap()).collect();
-    match run(factor, &words) {
+    match run(clocks, &words) {
         Ok(status) => ExitCode::from(status),
         Err(error) => {
             eprintln!("slow: {error}");
@@ -26,7 +31,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(factor: NonZeroU64, words: &[CString]) -> io::Result<u8> {
+fn run(clocks: Clocks, words: &[CString]) -> io::Result<u8> {
     let mut ends = [0; 2];
     // SAFETY: writes two descriptors into a live array.
     check(unsafe { libc::socketpair(libc::AF_UNIX, libc::SOCK_SEQPACKET, 0, ends.as_mut_ptr()) })?;
@@ -43,7 +48,7 @@ fn run(factor: NonZeroU64, words: &[CString]) -> io::Result<u8> {
         unsafe { libc::execvp(pointers[0], pointers.as_ptr()) };
         return Err(io::Error::last_os_error());
     }
-    let mut supervisor = Supervisor::new(Anchor::now().slow(factor)).ok_or(io::ErrorKind::Unsupported)?;
+    let mut supervisor = Supervisor::new(clocks).ok_or(io::ErrorKind::Unsupported)?;
     supervisor.listen(receive(ends[0])?);
     // SAFETY: pidfd_open takes no pointers; the descriptor is new and ours.
     let ended = unsafe { OwnedFd::from_raw_fd(libc::syscall(libc::SYS_pidfd_open, child, 0) as i32) };

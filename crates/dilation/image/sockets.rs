@@ -61,14 +61,14 @@ pub fn set(arguments: Arguments) -> i64 {
     if level == SOL_SOCKET && option == PACING_RATE {
         if length >= 8 {
             let rate: u64 = peek(value);
-            return with(address(&if rate == u64::MAX { rate } else { rate / map.factor }));
+            return with(address(&if rate == u64::MAX { rate } else { map.passes(rate) }));
         }
         if length < 4 {
             return with(value);
         }
         let rate: u32 = peek(value);
-        let slower = (u64::from(rate) / map.factor) as u32;
-        return with(address(&if rate == u32::MAX { rate } else { slower }));
+        let real = map.passes(u64::from(rate)).min(u64::from(u32::MAX - 1)) as u32;
+        return with(address(&if rate == u32::MAX { rate } else { real }));
     }
     if length < 4 {
         return with(value);
@@ -82,7 +82,7 @@ fn stretched(given: i32, most: i64) -> i32 {
     if given <= 0 {
         return given;
     }
-    let real = i64::from(given).saturating_mul(parameters().map.factor.get() as i64);
+    let real = parameters().map.stretch(i64::from(given));
     if real > most {
         // A number that the kernel would refuse anyhow stays; one that only stretching made too large is cut off.
         if i64::from(given) > most {
@@ -134,7 +134,7 @@ fn faster(rate: u64, unlimited: u64) -> u64 {
     if rate == unlimited {
         return rate;
     }
-    rate.saturating_mul(parameters().map.factor.get()).min(unlimited)
+    parameters().map.takes(rate).min(unlimited)
 }
 
 fn shrink_info(at: u64, length: u64) {

@@ -128,8 +128,7 @@ pub fn getitimer(which: u64, to: u64) -> i64 {
 
 /// The kernel counts whole seconds and takes 32 bits of them.
 pub fn alarm(seconds: u64) -> i64 {
-    let factor = parameters().map.factor.get();
-    let real = (seconds & 0xffff_ffff).saturating_mul(factor).min(i32::MAX as u64);
+    let real = parameters().map.takes(seconds & 0xffff_ffff).min(i32::MAX as u64);
     let left = call(ALARM, [real, 0, 0, 0, 0, 0]);
     parameters().map.shrink_up(left)
 }

@@ -116,8 +116,7 @@ fn stretched_ms(ms: i32) -> i32 {
     if ms <= 0 {
         return ms;
     }
-    let factor = parameters().map.factor.get() as i64;
-    i64::from(ms).saturating_mul(factor).min(i64::from(i32::MAX)) as i32
+    parameters().map.stretch(i64::from(ms)).min(i64::from(i32::MAX)) as i32
 }
 
 fn replace_mask(arguments: &mut Arguments, at: u8, copy: &mut u64) {

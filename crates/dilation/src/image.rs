@@ -20,7 +20,7 @@ const SA_RESTART: u64 = 0x1000_0000;
 
 /// What all processes of a node get.
 pub struct Image {
-    map: Map,
+    pub map: Map,
     handler: u64,
     restorer: u64,
     /// Functions of the kernel's vDSO, relative to it, and its size.
@@ -93,7 +93,7 @@ pub const ACTION_ADDRESS: u64 = ADDRESS + PAGE - 32;
 
 const _: () = assert!(size_of::<Parameters>() as u64 <= PAGE - 32);
 // All fields are 8 bytes wide, or bytes in a multiple of 8.
-const _: () = assert!(size_of::<Parameters>() == 8 + 8 * 13 + 8 * 4 + 8 * 4 + TIMERS);
+const _: () = assert!(size_of::<Parameters>() == 8 + 8 * 26 + 8 * 4 + 8 * 4 + TIMERS);
 const _: () = assert!(CODE.len() as u64 + PAGE <= RESERVED);
 const _: () = assert!(TRAP != 0);
 

@@ -1,4 +1,5 @@
-//! Slows the clock of every program that a node starts, by a factor, without a patched kernel and without preloading.
+//! Slows the clock of every program that a node starts, by a factor, or makes it wrong, by an offset and a rate, without a
+//! patched kernel and without preloading.
 //!
 //! [`install`], in a process before its first program, hands the beginning of every program below it to a
 //! [`Supervisor`], which puts an `image` into the new process: a vDSO with slower clocks, and a handler. Calls with a
@@ -13,6 +14,7 @@
 
 mod anchor;
 mod available;
+mod clocks;
 pub mod map;
 mod report;
 
@@ -38,8 +40,9 @@ mod tracee;
 #[cfg(not(target_arch = "x86_64"))]
 mod elsewhere;
 
-pub use anchor::{Anchor, Slowed, FACTOR_MAX};
+pub use anchor::Anchor;
 pub use available::available;
+pub use clocks::{Clocks, Wrong, FACTOR_MAX};
 #[cfg(not(target_arch = "x86_64"))]
 pub use elsewhere::{install, Supervisor};
 #[cfg(target_arch = "x86_64")]

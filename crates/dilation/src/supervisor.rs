@@ -11,8 +11,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use nix::errno::Errno;
 use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
 
-use crate::anchor::Slowed;
 use crate::calls::{What, CALLS};
+use crate::clocks::Clocks;
 use crate::filter::{X32, X86_64};
 use crate::image::Image;
 use crate::inject::inject;
@@ -29,7 +29,6 @@ const SEND: u64 = 0xc018_2101;
 /// Whoever begins a program in the node waits for this value.
 pub struct Supervisor {
     image: Image,
-    factor: u64,
     listeners: Vec<OwnedFd>,
     executed: u64,
     refused: BTreeMap<String, u64>,
@@ -38,16 +37,19 @@ pub struct Supervisor {
 
 impl Supervisor {
     /// `None` where there is no image for this processor.
-    pub fn new(slowed: Slowed) -> Option<Self> {
-        let map = Map::from(slowed);
+    pub fn new(clocks: Clocks) -> Option<Self> {
         Some(Self {
-            image: Image::new(map)?,
-            factor: map.factor.get(),
+            image: Image::new(Map::from(clocks))?,
             listeners: Vec::new(),
             executed: 0,
             refused: BTreeMap::new(),
             killed: BTreeMap::new(),
         })
+    }
+
+    /// Gives other clocks to every program that begins from now on.
+    pub fn change(&mut self, clocks: Clocks) {
+        self.image.map = Map::from(clocks);
     }
 
     /// Serves one more filter, until the last process that has it ends.
@@ -82,7 +84,7 @@ impl Supervisor {
 
     /// What happened so far, and what the processes are that this process can see.
     pub fn report(&self) -> Report {
-        let (dilated, undilated) = processes(self.factor);
+        let (dilated, undilated) = processes(self.image.map.factor.get());
         Report {
             processes: dilated,
             undilated: counts(undilated),

@@ -1,4 +1,4 @@
-//! Slower clocks of a node: the process that supervises its programs, and the init's side of it.
+//! Slower or wrong clocks of a node: the process that supervises its programs, and the init's side of it.
 //!
 //! The supervisor is a child of the init, because the init must go on while a program begins. It ends with the node.
 
@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use std::io;
 use std::os::fd::AsFd;
 
-use crosswind_dilation::{install, Report, Slowed, Supervisor};
+use crosswind_dilation::{install, Clocks, Report, Supervisor};
 use nix::sys::prctl;
 use nix::unistd::{close, fork, ForkResult, Pid};
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,8 @@ use crate::failure::Failure;
 enum Order {
     /// Serve the filter whose listener is attached.
     Listen,
+    /// Programs that begin from now on have these clocks.
+    Change(Box<Clocks>),
     Report,
     /// Send a signal to every other process of the node.
     Strike(i32),
@@ -34,7 +36,7 @@ pub struct Dilation {
 
 impl Dilation {
     /// Starts the supervisor. The process must have one thread, and be in the namespaces of the node.
-    pub fn begin(slowed: Slowed) -> Result<Self, Failure> {
+    pub fn begin(clocks: Clocks) -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::internal(format!("start what slows its clocks: {error}"));
         let (ours, theirs) = Channel::pair().map_err(failed)?;
         // SAFETY: this process has one thread, so no lock can be held by a thread that the child does not have.
@@ -43,7 +45,7 @@ impl Dilation {
                 drop(ours);
                 // The agent takes the end of this channel for the end of the node.
                 let _ = close(CHANNEL_FD);
-                let Err(error) = supervise(slowed, &theirs);
+                let Err(error) = supervise(clocks, &theirs);
                 eprintln!("crosswind-agent: what slows the clocks of a node: {error}");
                 // SAFETY: ends the child at once, without running the exit handlers that the init registered.
                 unsafe { libc::_exit(1) }
@@ -55,6 +57,11 @@ impl Dilation {
     /// Its process id.
     pub fn supervisor(&self) -> Pid {
         self.supervisor
+    }
+
+    /// Gives other clocks to every program that begins from now on.
+    pub fn change(&self, clocks: Clocks) -> io::Result<()> {
+        self.channel.send(&Order::Change(Box::new(clocks)), &[])
     }
 
     /// Slows this process, from its next program on, and everything that it will start.
@@ -77,14 +84,15 @@ impl Dilation {
     }
 }
 
-fn supervise(slowed: Slowed, init: &Channel) -> io::Result<Infallible> {
+fn supervise(clocks: Clocks, init: &Channel) -> io::Result<Infallible> {
     prctl::set_name(c"node-clocks")?;
-    let mut supervisor = Supervisor::new(slowed).ok_or(io::ErrorKind::Unsupported)?;
+    let mut supervisor = Supervisor::new(clocks).ok_or(io::ErrorKind::Unsupported)?;
     loop {
         supervisor.serve_until(init.as_fd())?;
         let received = init.receive::<Order>()?.ok_or(io::ErrorKind::UnexpectedEof)?;
         match received.message {
             Order::Listen => received.files.into_iter().for_each(|listener| supervisor.listen(listener)),
+            Order::Change(clocks) => supervisor.change(*clocks),
             Order::Report => init.send(&supervisor.report(), &[])?,
             Order::Strike(signal) => init.send(&every_other(signal)?, &[])?,
         }

@@ -21,6 +21,7 @@ use std::io;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
+use crosswind_dilation::Clocks;
 use nix::errno::Errno;
 use nix::fcntl::{fcntl, FcntlArg, FdFlag};
 use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
@@ -55,7 +56,7 @@ struct Init {
     /// CPU.
     meter: Option<Meter>,
     outputs: Outputs,
-    /// Where clocks are slower.
+    /// Where clocks are not the machine's.
     dilation: Option<Dilation>,
 }
 
@@ -135,11 +136,11 @@ impl Init {
 
     fn obey(&mut self, received: Received<ToInit>) -> io::Result<()> {
         let outcome = match received.message {
-            ToInit::Prepare { hostname, application, slowed } => {
+            ToInit::Prepare { hostname, application, clocks } => {
                 namespaces::prepare(&hostname, received.files, application)
-                    .and_then(|()| slowed.map(Dilation::begin).transpose())
-                    .map(|dilation| self.dilation = dilation)
+                    .and_then(|()| clocks.map_or(Ok(()), |clocks| self.change(clocks)))
             }
+            ToInit::Clocks(clocks) => self.change(clocks),
             ToInit::Connect(connect) => namespaces::connect(&connect),
             ToInit::Start(order) => self.start(&order, received.files),
             ToInit::Signal { process, signal } => return self.signal(process, signal),
@@ -158,6 +159,16 @@ impl Init {
             Err(failure) => FromInit::Refused(failure),
         };
         self.channel.send(&answer, &[])
+    }
+
+    fn change(&mut self, clocks: Clocks) -> Result<(), Failure> {
+        match &self.dilation {
+            Some(dilation) => dilation
+                .change(clocks)
+                .map_err(|error| Failure::internal(format!("change its clocks: {error}")))?,
+            None => self.dilation = Some(Dilation::begin(clocks)?),
+        }
+        Ok(())
     }
 
     fn start(&mut self, order: &StartOrder, files: Vec<OwnedFd>) -> Result<(), Failure> {

@@ -115,6 +115,11 @@ impl Session {
                 _ => unreachable(&self.nodes[node].name),
             }
         })?;
+        self.await_done(node)
+    }
+
+    /// Waits until a node has carried out its order.
+    pub(super) fn await_done(&mut self, node: usize) -> Result<(), Failure> {
         loop {
             match self.wait(None)? {
                 Step::Answer(from, FromInit::Done) if from == node => return Ok(()),

@@ -1,22 +1,23 @@
-//! Slower clocks of a fabric: what was requested, and what became of it.
+//! Slower clocks of a fabric, and a wrong one of a node: what was requested, and what became of it.
 
 use std::num::NonZeroU64;
 
-use crosswind_dilation::{available, Anchor, Report, Slowed, FACTOR_MAX};
+use crosswind_dilation::{available, Anchor, Clocks, Report, FACTOR_MAX};
 use crosswind_emulator::Pace;
 use serde_json::{json, Value};
 
-use super::{Session, Step};
+use super::machines::{check_instant, now_ns};
+use super::{about, unreachable, Session, Step};
 use crate::channel::{FromInit, ToInit};
 use crate::failure::Failure;
-use crate::protocol::Dilation;
+use crate::protocol::{ClockChange, Dilation};
 
 /// The clocks of the programs in all nodes.
 #[derive(Clone, Copy)]
 pub struct Slowing {
     factor: NonZeroU64,
     anchor: Anchor,
-    pub clocks: Slowed,
+    pub clocks: Clocks,
 }
 
 impl Slowing {
@@ -31,7 +32,7 @@ impl Slowing {
         })?;
         available().map_err(|why| Failure::preflight(format!("up: dilation: {why}")))?;
         let anchor = requested.anchor.unwrap_or_else(Anchor::now);
-        Ok(Self { factor, anchor, clocks: anchor.slow(factor) })
+        Ok(Self { factor, anchor, clocks: Clocks::slow(anchor, factor) })
     }
 
     /// How many times slower they are.
@@ -55,16 +56,48 @@ impl Slowing {
     }
 }
 
+/// Checks that nodes can have clocks of their own, where that is requested.
+pub(super) fn check_clocks(clocks: bool) -> Result<(), Failure> {
+    if clocks {
+        available().map_err(|why| Failure::preflight(format!("up: clocks: {why}")))?;
+    }
+    Ok(())
+}
+
 impl Session {
     /// The line between real time and the time that the caller names.
     pub(super) fn pace(&self) -> Pace {
         self.slowed.map_or(Pace::real_time(), |slowed| slowed.pace())
     }
 
+    /// Changes the clocks of programs that nodes start from now on.
+    pub(super) fn clock(&mut self, change: &ClockChange) -> Result<Value, Failure> {
+        let positions = self.struck(&change.nodes).map_err(|failure| about("clock", failure))?;
+        if let Some(wrong) = change.clock {
+            wrong.check().map_err(|why| Failure::invalid(format!("clock: {why}")))?;
+            available().map_err(|why| Failure::preflight(format!("clock: {why}")))?;
+        }
+        let at_ns = change.at_ns.map(|at_ns| self.pace().real_ns(at_ns));
+        check_instant("clock", at_ns)?;
+        let from = at_ns.map_or_else(Anchor::now, |at_ns| Anchor::at(at_ns as i64));
+        let right = self.slowed.map_or_else(|| Clocks::slow(from, NonZeroU64::MIN), |slowed| slowed.clocks);
+        let clocks = change.clock.map_or(right, |wrong| right.wrong(from, wrong));
+        for position in positions {
+            let node = &mut self.nodes[position];
+            if change.clock.is_none() && !node.own_clock {
+                continue;
+            }
+            node.own_clock = true;
+            node.send(&ToInit::Clocks(clocks), &[]).map_err(|_| unreachable(&node.name))?;
+            self.await_done(position).map_err(|failure| about(&self.nodes[position].name, failure))?;
+        }
+        Ok(json!({"done_ns": self.pace().perceived_ns(now_ns()?)}))
+    }
+
     /// Requests the reports of all nodes at once; `None` for a node whose clocks are real or whose init has ended.
     pub(super) fn dilated(&mut self) -> Result<Vec<Option<Report>>, Failure> {
         let mut answers = vec![None; self.nodes.len()];
-        if self.slowed.is_none() {
+        if self.slowed.is_none() && !self.nodes.iter().any(|node| node.own_clock) {
             return Ok(answers);
         }
         let mut waiting = vec![true; self.nodes.len()];

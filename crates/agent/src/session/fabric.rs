@@ -214,7 +214,7 @@ impl Session {
             let order = ToInit::Prepare {
                 hostname: node.name.clone(),
                 application: self.application,
-                slowed: self.slowed.map(|slowed| slowed.clocks),
+                clocks: self.slowed.map(|slowed| slowed.clocks),
             };
             let sent = launched.send(&order, &[hosts.as_fd()]);
             self.nodes.push(launched);

@@ -39,7 +39,7 @@ use crate::node::Node;
 use crate::overlay::Overlay;
 use crate::process::{Exit, Processes};
 use crate::protocol::{self, Action, Writer};
-use dilation::Slowing;
+use dilation::{check_clocks, Slowing};
 pub use files::Put;
 pub use machines::key_of;
 use machines::{check_instant, Machines};
@@ -181,9 +181,10 @@ impl Session {
             Action::Hello {} => Ok(hello(self.rootless, self.application)),
             Action::Bind { address, port } => self.bind(address, port),
             Action::Join(join) => self.join(&join),
-            Action::Up { fabric, generation, record, capture, limits, switch, overlay, dilation } => {
+            Action::Up { fabric, generation, record, capture, limits, switch, overlay, dilation, clocks } => {
                 let files = (record.as_deref(), capture.as_ref());
                 self.overlay = overlay;
+                check_clocks(clocks)?;
                 self.slowed = dilation.map(Slowing::new).transpose()?;
                 self.up(&fabric, generation, files, &limits, switch)
             }
@@ -205,6 +206,7 @@ impl Session {
             Action::Resume(struck) => self.strike("resume", libc::SIGCONT, &struck),
             Action::Kill(struck) => self.strike("kill", libc::SIGKILL, &struck),
             Action::Limit(limit) => self.limit(&limit),
+            Action::Clock(change) => self.clock(&change),
             Action::Clocks {} => self.clocks(),
             Action::Listening { node } => self.listening(&node),
             Action::Wall {} => Ok(json!(Wall::read())),

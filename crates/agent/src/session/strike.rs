@@ -55,7 +55,7 @@ impl Session {
     }
 
     /// The positions of the nodes, each once.
-    fn struck(&self, names: &[String]) -> Result<Vec<usize>, Failure> {
+    pub(super) fn struck(&self, names: &[String]) -> Result<Vec<usize>, Failure> {
         if names.is_empty() {
             return Err(Failure::invalid("nodes is empty; name at least one node"));
         }

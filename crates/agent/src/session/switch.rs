@@ -29,7 +29,7 @@ impl Session {
         // SAFETY: there is no emulator, so the session's thread is the only one.
         let launched = unsafe { Node::launch(&self.launcher, number, SWITCH, "") }.map_err(system)?;
         let order =
-            ToInit::Prepare { hostname: HOST_NAME.to_owned(), application: self.application, slowed: None };
+            ToInit::Prepare { hostname: HOST_NAME.to_owned(), application: self.application, clocks: None };
         let names = memfd_create("hosts", MFdFlags::MFD_CLOEXEC).map_err(|error| system(error.into()))?;
         let sent = launched.send(&order, &[names.as_fd()]);
         self.nodes.push(launched);

@@ -1,4 +1,4 @@
-//! Slower clocks of nodes: requested with `up`, the same in all nodes, reported with `read`.
+//! Slower clocks of nodes: requested with `up`, the same in all nodes, reported with `read`. And wrong ones of a node.
 #![cfg(target_arch = "x86_64")]
 
 use std::time::{Duration, Instant};
@@ -125,4 +125,72 @@ fn what_slows_the_clocks_survives_a_pause_and_a_kill() {
         assert!(late_ns < 100_000_000, "{late_ns}");
         assert!(perceived_ns(&agent.run("a", "after", uptime)) > at_ns);
     });
+}
+
+/// Dates in two nodes, of which the first may be wrong: how far it is ahead, and how long both took, in seconds.
+fn ahead(agent: &mut Agent, name: &str) -> (f64, f64) {
+    let began = Instant::now();
+    let [first, second] =
+        ["a", "b"].map(|node| seconds(&agent.run(node, &format!("{name}-{node}"), "date +%s.%N")));
+    (first - second, began.elapsed().as_secs_f64())
+}
+
+#[test]
+fn a_node_has_a_wrong_clock_until_it_has_the_right_one_again() {
+    for_each_user(|user| {
+        let mut agent = Agent::with_nodes(user, &["a", "b"]);
+        let clock = json!({"offset_ns": 5_000_000_000_u64, "rate_ppb": 1_100_000_000});
+        agent.must(json!({"do": "clock", "nodes": ["a"], "clock": clock}));
+        let began = Instant::now();
+        let (off, took) = ahead(&mut agent, "off");
+        // It gains a tenth of what passed since, and the other date was taken later.
+        let gained = 0.1 * began.elapsed().as_secs_f64();
+        assert!((5.0 - took..5.0 + gained).contains(&off), "{off} s ahead, {took} s");
+        let script = "a=$(date +%s%N); sleep 1; b=$(date +%s%N); echo $((b - a))e-9";
+        let began = Instant::now();
+        let perceived = seconds(&agent.run("a", "sleep", script));
+        let real = began.elapsed().as_secs_f64();
+        assert!(perceived >= 1.0 && real >= 1.0 / 1.1 && perceived <= 1.1 * real, "{perceived}, {real}");
+        let nodes = agent.must(json!({"do": "read"}))["nodes"].clone();
+        assert_eq!(nodes[1]["dilation"], Value::Null, "{nodes}");
+        for none in ["killed", "refused", "undilated"] {
+            assert_eq!(nodes[0]["dilation"][none], json!([]), "{nodes}");
+        }
+        agent.must(json!({"do": "kill", "nodes": ["a", "b"]}));
+        agent.must(json!({"do": "clock", "nodes": ["a", "b"]}));
+        let (off, took) = ahead(&mut agent, "right");
+        assert!(off <= 0.0 && -off <= took, "{off} s ahead, {took} s");
+        assert_eq!(agent.must(json!({"do": "read"}))["nodes"][1]["dilation"], Value::Null);
+    });
+}
+
+#[test]
+fn a_wrong_clock_is_off_from_the_slower_one_that_the_others_have_at_the_instant_that_is_named() {
+    let (mut agent, _) = dilated(User::Own, json!({"factor": 10}));
+    let uptime = "python3 -c 'import time; print(time.monotonic())'";
+    let at_s = seconds(&agent.run("a", "before", uptime)) - 100.0;
+    let clock = json!({"offset_ns": -1_000_000_000, "rate_ppb": 1_010_000_000});
+    let at_ns = (at_s * 1e9) as u64;
+    agent.must(json!({"do": "clock", "nodes": ["a"], "clock": clock, "at_ns": at_ns}));
+    // It gained 1 % in the 100 s since the instant, as much as it was behind: both dates are the same.
+    let (off, took) = ahead(&mut agent, "off");
+    assert!(off.abs() < 1e-3 + took / 10.0, "{off} s ahead, {took} s");
+    // The clock that counts from a start is not off, and gains likewise.
+    let [first, second] = ["a", "b"].map(|node| seconds(&agent.run(node, &format!("up-{node}"), uptime)));
+    assert!((first - second - 1.0).abs() < 0.2, "{first}, {second}");
+}
+
+#[test]
+fn a_clock_that_makes_no_sense_is_refused() {
+    let mut agent = Agent::with_nodes(User::Own, &["a"]);
+    for (request, words) in [
+        (json!({"do": "clock", "nodes": ["a"], "clock": {"rate_ppb": 2_000_000_001}}), "2000000001"),
+        (json!({"do": "clock", "nodes": ["a"], "clock": {"offset_ns": i64::MIN}}), "ten years"),
+        (json!({"do": "clock", "nodes": ["a"], "clock": {"rate_ppb": 0}}), "nonzero"),
+        (json!({"do": "clock", "nodes": ["c"], "clock": {}}), "nodes are a"),
+        (json!({"do": "clock", "nodes": ["a"], "clock": {}, "at_ns": u64::MAX}), "within 10 s"),
+    ] {
+        let (kind, message) = agent.must_not(request);
+        assert!(kind == "invalid" && message.contains(words), "{kind}: {message}");
+    }
 }

@@ -273,6 +273,8 @@ static int usage(void) {
 }
 
 /* Sockets. */
+/* Options are whole units, so that a fast clock, which shortens them, may have rounded one up. */
+static int read_back(int back, int value) { return back == value || (factor != (int)factor && back == value + 1); }
 static int options(void) {
     int f = socket(AF_INET, SOCK_STREAM, 0), value, back;
     socklen_t n = sizeof back;
@@ -280,7 +282,7 @@ static int options(void) {
     for (int i = 0; i < 4; i++) {
         value = all[i].value;
         CHECK(setsockopt(f, IPPROTO_TCP, all[i].option, &value, sizeof value) == 0);
-        CHECK(getsockopt(f, IPPROTO_TCP, all[i].option, &back, &n) == 0 && back == value);
+        CHECK(getsockopt(f, IPPROTO_TCP, all[i].option, &back, &n) == 0 && read_back(back, value));
     }
     value = 32767;
     CHECK(setsockopt(f, IPPROTO_TCP, TCP_KEEPIDLE, &value, sizeof value) == 0);
@@ -288,7 +290,7 @@ static int options(void) {
     CHECK(setsockopt(f, IPPROTO_TCP, TCP_KEEPIDLE, &value, sizeof value) == -1 && errno == EINVAL);
     struct linger linger = {1, 9}, linger_back;
     n = sizeof linger;
-    CHECK(setsockopt(f, SOL_SOCKET, SO_LINGER, &linger, n) == 0 && getsockopt(f, SOL_SOCKET, SO_LINGER, &linger_back, &n) == 0 && linger_back.l_linger == 9);
+    CHECK(setsockopt(f, SOL_SOCKET, SO_LINGER, &linger, n) == 0 && getsockopt(f, SOL_SOCKET, SO_LINGER, &linger_back, &n) == 0 && read_back(linger_back.l_linger, 9));
     uint64_t rate = 125000000, rate_back = 0;
     n = 8;
     CHECK(setsockopt(f, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, 8) == 0 && getsockopt(f, SOL_SOCKET, SO_MAX_PACING_RATE, &rate_back, &n) == 0);

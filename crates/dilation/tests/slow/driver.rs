@@ -58,15 +58,35 @@ impl Outcome {
 
 /// Runs a command with the clock `factor` times slower.
 pub fn slow(factor: u64, command: &[&str]) -> Outcome {
+    under(&Clock { factor, offset_ns: 0, rate_ppb: 1_000_000_000 }, command)
+}
+
+/// A clock that is slower and wrong.
+pub struct Clock {
+    pub factor: u64,
+    pub offset_ns: i64,
+    pub rate_ppb: u64,
+}
+
+impl Clock {
+    /// Real seconds in a perceived one.
+    pub fn slowness(&self) -> f64 {
+        self.factor as f64 * 1e9 / self.rate_ppb as f64
+    }
+}
+
+/// Runs a command under a clock.
+pub fn under(clock: &Clock, command: &[&str]) -> Outcome {
     let example = std::env::current_exe().unwrap().parent().unwrap().join("../examples/slow");
     assert!(example.exists(), "{} is built by cargo test", example.display());
     let _alone = alone();
     let began = Instant::now();
+    let numbers = [clock.factor.to_string(), clock.offset_ns.to_string(), clock.rate_ppb.to_string()];
     // What hangs is ended, and fails alone instead of all tests.
     let output = Command::new("timeout")
         .arg("120")
         .arg(example)
-        .arg(factor.to_string())
+        .args(numbers)
         .args(command)
         .current_dir(FOLDER.path())
         .output();
