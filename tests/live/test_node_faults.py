@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -100,6 +101,47 @@ def test_a_pause_of_two_seconds_is_two_seconds_without_operations(live: Live) ->
     slowest = f"finished_ns - intended_ns > {resumed.due_ns - paused.done_ns - 100 * MS}"
     assert operations(folder, slowest) > 0
     assert operations(folder, f"finished_ns > {resumed.done_ns}") > 400
+
+
+def test_a_server_that_restarts_with_a_wrong_clock_serves_as_before(live: Live) -> None:
+    clock = "{offset: 5s, rate: 1.1}"
+    folder = of_rpc(live, f"at: {{1s: {{restart: {{nodes: server, clock: {clock}}}}}}}", "3s")
+    (restarted,) = faults_of(folder)
+    assert restarted.words == "restart server (clock +5s, rate 1.1)"
+    # Its requests come from the client, whose clock is right.
+    assert operations(folder, f"ok AND intended_ns > {restarted.done_ns + 500 * MS}") > 100
+    measurement = Measurement.model_validate_json(latest(folder, "monitors/*.json").read_text())
+    clocks = {node.node: node.dilation for node in measurement.nodes}
+    assert clocks["client"] is None
+    assert clocks["server"] is not None
+    assert not list(clocks["server"].faults())
+
+
+def test_a_restarted_node_shows_a_wrong_date_until_it_restarts_with_the_right_one(live: Live) -> None:
+    # /proc has real times, and so shows how far ahead the date is.
+    loop = "while :; do cut -d' ' -f1 /proc/uptime; date +%s.%N; sleep 0.05; done"
+    folder = measured(
+        live,
+        "at: {1s: {restart: {nodes: server, clock: {offset: 5s, rate: 1.5}}}, 3s: {restart: server}}",
+        "command: {roles: {server: {command: [/bin/sh, -c, '" + loop.replace("'", "''") + "'], "
+        "ready: {regex: '[0-9]'}}, client: {command: [/bin/sleep, '5']}}, load: client, "
+        "metrics: {took: {elapsed: true, better: lower}}}",
+        "server: h0, client: h1",
+    )
+    wrong, right = faults_of(folder)
+    assert (wrong.words, right.words) == ("restart server (clock +5s, rate 1.5)", "restart server")
+    numbers = [float(word) for word in latest(folder, "logs/*/server/server.out").read_text().split()]
+    # A kill may have cut a pair off.
+    started = [(up, date) for up, date in pairwise(numbers) if up < 1e9 < date]
+    ahead = [date - up - (started[0][1] - started[0][0]) for up, date in started]
+    off = [each for each in ahead if each > 4]
+    # Two seconds at 1.5 gain one. Both programs begin late on a busy machine.
+    assert all(-0.05 < each < 7 for each in ahead)
+    assert off
+    assert 5 <= off[0] < 5.5
+    assert off[0] < off[-1] < 6.2
+    assert abs(ahead[0]) < 0.05
+    assert abs(ahead[-1]) < 0.05
 
 
 def test_a_node_is_squeezed_and_released(live: Live) -> None:

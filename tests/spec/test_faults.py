@@ -7,10 +7,7 @@ import pytest
 from crosswind.errors import CrosswindError
 from crosswind.spec import SpecErrors, resolve
 from crosswind.spec.document import parse_document
-from crosswind.spec.faults.keys import FaultKeys
-from crosswind.spec.faults.resolve import resolved_steps
 from crosswind.spec.load import parse_experiment
-from crosswind.spec.network import Network, star_links
 from crosswind.spec.resolved import ResolvedStep
 from crosswind.spec.setup import carried_out, load_setup, setup_of
 
@@ -100,10 +97,8 @@ def test_faults_of_nodes_are_done_in_their_order_and_shown_in_words() -> None:
 
 
 def test_a_clock_is_resolved_to_its_offset_and_rate() -> None:
-    written = {"restart": {"nodes": ["a"], "clock": {"offset": "-5s", "rate": 1.0001}}}
-    network = Network("star", ("h0",), ("switch",), tuple(star_links(["h0"])), {"a": "h0"})
-    (step,) = resolved_steps({}, {S: FaultKeys.model_validate(written)}, network)
-    assert step.faults == ["restart a (clock -5s, rate 1.0001)"]
+    (step,) = steps("{1s: {restart: {nodes: db0, clock: {offset: -5s, rate: 1.0001}}}}")
+    assert step.faults == ["restart db0 (clock -5s, rate 1.0001)"]
     clock = step.nodes[0].clock
     assert clock is not None
     assert clock.as_json() == {"offset_ns": -5 * 10**9, "rate_ppb": 1_000_100_000}

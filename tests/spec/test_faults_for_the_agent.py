@@ -52,6 +52,15 @@ def test_a_fabric_has_gates_under_every_condition_where_one_cuts() -> None:
     assert "faults" not in fabric_of(kills, "broken").as_json()
 
 
+def test_a_machine_is_asked_for_clocks_under_every_condition_where_one_has_them() -> None:
+    wrong = resolved(ResolvedStep(at_ns=2, places={}, nodes=[RESTART]))
+    kills = resolved(ResolvedStep(at_ns=2, places={}, nodes=[KILL]))
+    assert [fabric_of(wrong, name).clocks for name in ("whole", "broken")] == [True, True]
+    assert not fabric_of(kills, "broken").clocks
+    # It is no part of the fabric, and sent beside it.
+    assert "clocks" not in fabric_of(wrong, "whole").as_json()
+
+
 def test_faults_are_read_back_as_they_were_written() -> None:
     step = ResolvedStep(at_ns=2, places={}, cuts=[], nodes=[KILL, RESTART], faults=["heal", "kill server"])
     assert ResolvedStep.model_validate(step.as_json()) == step

@@ -126,11 +126,11 @@ class NodeFaults:
         if do == "squeeze":
             done_ns = [stage.fabric.limit([fault.node], self._squeezed(fault), due_ns) for fault in faults]
             return max(done_ns)
-        if clocks := [fault.node for fault in faults if fault.clock is not None]:
-            raise TestbedError(f"{clocks[0]}: a clock of its own is not there yet; leave out `clock`")
         stage.fabric.strike("kill", nodes, due_ns)
-        for node in nodes:
-            self._application.restart(stage, node)
+        for fault in faults:
+            # One without `clock` has the right time again.
+            stage.fabric.clock([fault.node], fault.clock, due_ns)
+            self._application.restart(stage, fault.node)
         return stage.fabric.now_ns()
 
     def _squeezed(self, fault: ResolvedNodeFault) -> RequestedLimits:

@@ -122,6 +122,8 @@ def _fabric(resolved: AnyResolved, condition: ResolvedCondition, seed: int) -> F
         dilation=dilation_of(resolved, condition),
         # Under every condition, so that elements have the same numbers in all of them.
         faults=any(each.has_cuts for each in resolved.conditions),
+        # Likewise, so that a machine that cannot is found out before the first trial.
+        clocks=any(each.has_clocks for each in resolved.conditions),
     )
 
 

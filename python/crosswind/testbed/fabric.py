@@ -11,7 +11,7 @@ from typing import Literal
 from crosswind.results import Measurement
 from crosswind.results.measurement import ClockLine
 from crosswind.spec import FabricCondition
-from crosswind.spec.resolved import REAL_TIME, PerceivedTime, RequestedLimits, ResolvedCut
+from crosswind.spec.resolved import REAL_TIME, PerceivedTime, RequestedLimits, ResolvedClock, ResolvedCut
 from crosswind.stream import Step
 from crosswind.testbed.agent import Agent, Ended
 from crosswind.testbed.errors import TestbedError
@@ -305,6 +305,16 @@ class Fabric(ABC):
             limits: all of them; those that the nodes came up with when absent.
             at_ns: as of `strike`.
         Returns: when the last node had them.
+        """
+
+    @abstractmethod
+    def clock(self, nodes: Sequence[str], clock: ResolvedClock | None, at_ns: int | None = None) -> int:
+        """Change the clock of the programs that nodes start from now on.
+
+        Args:
+            clock: None: the right time.
+            at_ns: since when it runs, on the clock of the measurement, at most 10 s ahead; now when absent.
+        Returns: when the last node had it.
         """
 
     @abstractmethod

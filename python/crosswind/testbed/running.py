@@ -10,7 +10,7 @@ from typing import Self
 from crosswind.results import Measurement
 from crosswind.results.measurement import SAME_CLOCK, ClockLine
 from crosswind.spec import FabricCondition, FabricSpec
-from crosswind.spec.resolved import REAL_TIME, RequestedLimits, ResolvedCut
+from crosswind.spec.resolved import REAL_TIME, RequestedLimits, ResolvedClock, ResolvedCut
 from crosswind.stream import Step
 from crosswind.testbed.agent import Agent
 from crosswind.testbed.errors import AgentDied, TestbedError
@@ -80,6 +80,8 @@ class RunningFabric(Fabric):
             request["overlay"] = self._spec.overlay
         if self._spec.dilation is not None:
             request["dilation"] = {"factor": self._spec.dilation}
+        if self._spec.clocks:
+            request["clocks"] = True
         if self._generation is not None:
             request["generation"] = self._generation
         up = self._agent.request("up", Up, request)
@@ -184,6 +186,10 @@ class RunningFabric(Fabric):
     def limit(self, nodes: Sequence[str], limits: RequestedLimits | None, at_ns: int | None = None) -> int:
         request = {"nodes": list(nodes), "limits": limits, **_at(at_ns)}
         return self._agent.request("limit", Struck, request).done_ns
+
+    def clock(self, nodes: Sequence[str], clock: ResolvedClock | None, at_ns: int | None = None) -> int:
+        wrong = {} if clock is None else {"clock": clock.as_json()}
+        return self._agent.request("clock", Struck, {"nodes": list(nodes), **wrong, **_at(at_ns)}).done_ns
 
     def _check_up(self, what: str) -> None:
         if self._is_down:

@@ -100,9 +100,13 @@ def _ends(text: str) -> object:
 class RestartClock(SpecModel):
     """The clock that a node has after its restart; the others have the right time."""
 
-    offset_ns: Offset = Field(0, alias="offset", description="Ahead; -5s is behind. 0s when absent.")
+    offset_ns: Offset = Field(
+        0,
+        alias="offset",
+        description="How far ahead its wall clock is at the restart; -5s is behind. 0s when absent.",
+    )
     rate: Annotated[float, Field(ge=CLOCK_RATE_MIN, le=CLOCK_RATE_MAX)] = Field(
-        1.0, description="How fast it runs; 1.0001 gains 0.1ms a second. 1 when absent."
+        1.0, description="How fast it runs, waits included: 1.0001 gains 0.1ms a second. 1 when absent."
     )
 
     @model_validator(mode="after")
@@ -116,7 +120,9 @@ class Restart(SpecModel):
     """The application starts these nodes again, with its own commands and data."""
 
     nodes: Names = Field(description="One that still runs is killed first.")
-    clock: RestartClock | None = Field(None, description="Right when absent; another one is refused for now.")
+    clock: RestartClock | None = Field(
+        None, description="From then on, until its next restart. Right when absent."
+    )
 
 
 class Squeeze(LimitedNode):

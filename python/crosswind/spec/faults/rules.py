@@ -113,8 +113,6 @@ class _State:
         if network is None:
             return
         names = fault if isinstance(fault, list) else fault.nodes
-        if isinstance(fault, Restart) and fault.clock is not None:
-            yield (do, "clock"), "is not possible yet: a restarted node has the right time; remove it"
         # A list alone is in the place of its mapping.
         inner = ("nodes",) if isinstance(value_at(raw, do), dict) else ()
         named = _named(names, value_at(raw, do), (do,), *inner)

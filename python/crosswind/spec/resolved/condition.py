@@ -75,6 +75,11 @@ class ResolvedCondition(ResolvedPart):
         """Whether its timeline cuts nodes off, or heals that."""
         return any(step.cuts is not None for step in self.timeline)
 
+    @property
+    def has_clocks(self) -> bool:
+        """Whether its timeline restarts a node with a clock of its own."""
+        return any(fault.clock is not None for step in self.timeline for fault in step.nodes)
+
     def elements(self) -> Iterator[tuple[str, str, Parameters]]:
         """Yield place, kind and parameters of every element, those of the timeline included."""
         for places in (self.places, *(step.places for step in self.timeline)):

@@ -44,6 +44,7 @@ class FabricSpec(ResolvedPart):
         overlay: a network on top of it, which is no part of the fabric and sent beside it.
         dilation: how many times slower time passes in the nodes; sent beside it, too.
         faults: whether nodes can be cut off.
+        clocks: whether nodes may get clocks of their own; sent beside it.
     """
 
     seed: int
@@ -61,6 +62,7 @@ class FabricSpec(ResolvedPart):
     faults: bool = left_out_if_empty(False)
     overlay: Literal["vxlan"] | None = Field(None, exclude=True)
     dilation: int | None = Field(None, exclude=True)
+    clocks: bool = Field(False, exclude=True)
 
     def beside(self, source: ResolvedInterference) -> FabricSpec:
         """Return the same fabric with this interference alone."""

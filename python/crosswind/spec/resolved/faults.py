@@ -31,8 +31,9 @@ class ResolvedClock(ResolvedPart):
     """The clock of a node that is restarted.
 
     Attributes:
-        offset_ns: ahead of the other nodes at the restart; negative is behind.
-        rate_ppb: how fast it runs, in parts per billion of the right speed.
+        offset_ns: how far its wall clock is ahead of the other nodes' at the restart; negative is behind.
+            Clocks that count from a start are not off.
+        rate_ppb: how fast all of its clocks run, in parts per billion of the right speed.
     """
 
     offset_ns: int = 0
