@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,6 +14,7 @@ use std::time::Duration;
 use crosswind_dilation::{Anchor, Wrong};
 use crosswind_emulator::StepReport;
 use crosswind_fabric::{Condition, Fabric, NodeCut};
+use crosswind_tunnel::{Address, Network};
 use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -36,13 +37,12 @@ pub const PROTOCOL: u32 = 1;
 pub enum Action {
     Hello {},
     /// Open the socket to other machines.
-    Bind {
-        address: IpAddr,
-        /// One that is free when absent.
-        #[serde(default)]
-        port: u16,
-    },
+    Bind(Binding),
     Join(Join),
+    /// Exchange datagrams with the other machines for a while, without a fabric.
+    Meet {
+        for_ns: u64,
+    },
     Up {
         fabric: Box<Fabric>,
         /// How many fabrics the run has brought up, with this one; after `join`, when machines share them.
@@ -225,6 +225,23 @@ pub struct Dilation {
     pub anchor: Option<Anchor>,
 }
 
+/// What carries packets to other machines, and where theirs arrive.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Binding {
+    /// Of this machine.
+    pub address: IpAddr,
+    /// Of UDP; one that is free when absent.
+    #[serde(default)]
+    pub port: Option<u16>,
+    /// UDP when absent.
+    #[serde(default)]
+    pub network: Network,
+    /// Of raw Ethernet; the one that has the address when absent.
+    #[serde(default)]
+    pub interface: Option<String>,
+}
+
 /// The other machines that carry the fabrics of a run.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -243,7 +260,7 @@ pub struct Join {
 #[serde(deny_unknown_fields)]
 pub struct PeerAddress {
     pub domain: u16,
-    pub address: SocketAddr,
+    pub address: Address,
 }
 
 /// A process to run in a node.

@@ -8,7 +8,7 @@ mod common;
 
 use std::os::fd::AsFd;
 
-use common::{in_two_namespaces, monotonic_ns};
+use common::{in_two_namespaces, monotonic_ns, Over};
 use crosswind_tunnel::Tunnel;
 use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
 
@@ -36,8 +36,12 @@ fn exchange(mut tunnel: Tunnel, seconds: u64) -> Vec<(i64, u64, u64)> {
 
 fn main() {
     let seconds = std::env::args().nth(1).map_or(10, |text| text.parse().expect("whole seconds"));
-    let (rows, _) =
-        in_two_namespaces(1_500, 4, |tunnel| exchange(tunnel, seconds), |tunnel| exchange(tunnel, seconds));
+    let (rows, _) = in_two_namespaces(
+        1_500,
+        Over::Ipv4,
+        |tunnel| exchange(tunnel, seconds),
+        |tunnel| exchange(tunnel, seconds),
+    );
     println!("after s  error us  bound us  shortest round trip us");
     for (place, (offset, bound, round_trip)) in rows.iter().enumerate() {
         if [1, 5, 10, 50, 100, 300, rows.len() - 1].contains(&place) {

@@ -17,7 +17,6 @@
 //! `python -m bench.tunnel_error` makes the path and draws what this prints.
 
 #[path = "../tests/common/mod.rs"]
-#[allow(dead_code)]
 mod common;
 
 use std::cmp::Reverse;
@@ -33,7 +32,7 @@ use std::sync::Arc;
 use common::{monotonic_ns, over};
 use crosswind_engine::{Crossing, ElementId, Instant, Onward, Packet};
 use crosswind_fabric::Crosses;
-use crosswind_tunnel::{Passage, Tunnel};
+use crosswind_tunnel::{Address, Passage, Tunnel};
 use crosswind_wire::{Train, VnetHeader};
 use nix::sched::{setns, CloneFlags};
 
@@ -334,7 +333,7 @@ fn main() {
             let mut there = None;
             let tunnel = over(0, address(address_one), |own| {
                 address_to_other.send((own, plain.local_addr().expect("it is bound"))).expect("it lives");
-                let (tunnel, other): (SocketAddr, SocketAddr) = address_of_other.recv().expect("it lives");
+                let (tunnel, other): (Address, SocketAddr) = address_of_other.recv().expect("it lives");
                 there = Some(other);
                 tunnel
             });
@@ -359,7 +358,7 @@ fn main() {
             let plain = plain_at(address(address_other));
             let mut there = None;
             let tunnel = over(1, address(address_other), |own| {
-                let (tunnel, one): (SocketAddr, SocketAddr) = address_of_one.recv().expect("it lives");
+                let (tunnel, one): (Address, SocketAddr) = address_of_one.recv().expect("it lives");
                 address_to_one.send((own, plain.local_addr().expect("it is bound"))).expect("it lives");
                 there = Some(one);
                 tunnel

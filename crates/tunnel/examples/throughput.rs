@@ -1,5 +1,5 @@
-//! How fast frames cross between two network namespaces: Gbit/s, datagrams a second, and the time of a core that a
-//! frame takes on either side.
+//! How fast frames cross between two network namespaces over UDP, with and without a kernel that cuts and joins
+//! datagrams, and over raw Ethernet: Gbit/s, datagrams a second, and the time of a core that a frame takes on either side.
 //!
 //!     cargo run --release -p crosswind-tunnel --example throughput [SECONDS] [MTU]
 //!
@@ -12,7 +12,7 @@ mod common;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
 
-use common::{in_two_namespaces, monotonic_ns};
+use common::{in_two_namespaces, monotonic_ns, Over};
 use crosswind_engine::{Crossing, ElementId, Instant, Onward, Packet};
 use crosswind_fabric::Crosses;
 use crosswind_tunnel::{Passage, Tunnel, TunnelReport};
@@ -143,10 +143,14 @@ fn main() {
     let mut number = |default: f64| arguments.next().map_or(default, |text| text.parse().expect("a number"));
     let (seconds, mtu) = (number(2.0), number(1_500.0) as usize);
     println!(
-        "frame   kernel cuts  Gbit/s  datagrams/s  us/frame sent  us/frame received  lost  dropped here"
+        "frame   over         Gbit/s  datagrams/s  us/frame sent  us/frame received  lost  dropped here"
     );
     for bytes in [1_514, 65_226] {
-        for cuts in [true, false] {
+        for (name, network, cuts) in [
+            ("UDP", Over::Ipv4, true),
+            ("UDP, uncut", Over::Ipv4, false),
+            ("Ethernet", Over::Ethernet, false),
+        ] {
             let (received, ends) = (AtomicU64::new(0), AtomicBool::new(false));
             let prepared = |mut tunnel: Tunnel| {
                 if !cuts {
@@ -156,14 +160,13 @@ fn main() {
             };
             let (sent, came) = in_two_namespaces(
                 mtu,
-                4,
+                network,
                 |tunnel| send(prepared(tunnel), bytes, seconds, &received, &ends),
                 |tunnel| receive(prepared(tunnel), bytes, &received, &ends),
             );
             let peer = &came.report.peers[0];
             println!(
-                "{bytes:6}  {:11}  {:6.2}  {:11.0}  {:13.2}  {:17.2}  {:4}  {:12}",
-                if cuts { "yes" } else { "no" },
+                "{bytes:6}  {name:11}  {:6.2}  {:11.0}  {:13.2}  {:17.2}  {:4}  {:12}",
                 came.frames as f64 * bytes as f64 * 8e-9 / sent.seconds,
                 peer.received_datagrams as f64 / came.seconds,
                 sent.cpu_ns as f64 / 1e3 / sent.frames as f64,

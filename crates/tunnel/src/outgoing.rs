@@ -1,6 +1,7 @@
 //! Records packed into datagrams for one peer. Datagrams lie back to back; runs of equal length can leave with one call.
 
 use crate::datagram::{seal_in_place, Header, Key, CODE_BYTES, HEADER_BYTES};
+use crate::native::CONTENT_BYTES_MIN;
 
 /// Datagrams that are being filled.
 #[derive(Debug, Default)]
@@ -40,9 +41,11 @@ impl Outgoing {
         &mut self.bytes
     }
 
+    /// Ends the datagram that is being filled. Ethernet would fill up a short one behind its code.
     fn close(&mut self) {
-        if !self.starts.is_empty() {
-            self.bytes.resize(self.bytes.len() + CODE_BYTES, 0);
+        if let Some(start) = self.starts.last() {
+            let end = (self.bytes.len() + CODE_BYTES).max(start + CONTENT_BYTES_MIN);
+            self.bytes.resize(end, 0);
         }
     }
 
@@ -124,6 +127,12 @@ mod tests {
     fn a_little_room_is_filled() {
         assert_eq!(runs_of(&[LIMIT - PADDING_MAX, LIMIT]), [(2 * LIMIT, LIMIT)]);
         assert_eq!(runs_of(&[LIMIT, LIMIT - 50]), [(2 * LIMIT - 50, LIMIT)], "the last one stays short");
+    }
+
+    #[test]
+    fn no_datagram_is_shorter_than_the_content_of_a_frame() {
+        assert_eq!(runs_of(&[HEADER_BYTES + CODE_BYTES]), [(CONTENT_BYTES_MIN, CONTENT_BYTES_MIN)]);
+        assert_eq!(runs_of(&[CONTENT_BYTES_MIN + 1]), [(CONTENT_BYTES_MIN + 1, CONTENT_BYTES_MIN + 1)]);
     }
 
     #[test]

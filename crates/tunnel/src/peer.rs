@@ -101,6 +101,8 @@ pub struct Peer {
     labels: HashSet<LabelSet>,
     frames_in: FramesIn,
     refused: u64,
+    /// Bytes of the longest datagram that has come.
+    longest: usize,
     /// When the latest datagram was sent, on its sender's clock.
     latest_sent_ns: u64,
     clock: PeerClock,
@@ -125,6 +127,8 @@ pub struct PeerReport {
     pub lost_datagrams: u64,
     pub reordered_datagrams: u64,
     pub duplicate_datagrams: u64,
+    /// The longest that has come in this run, bytes.
+    pub longest_datagram: usize,
     /// Records that were no records, or named what had not been announced.
     pub refused_records: u64,
     /// Whatever the peer sent before this instant of the own clock has come or is counted as lost; null before there is
@@ -172,6 +176,7 @@ impl Peer {
             labels: HashSet::new(),
             frames_in: FramesIn::default(),
             refused: 0,
+            longest: 0,
             latest_sent_ns: 0,
             clock: PeerClock::default(),
             before: Before::default(),
@@ -207,6 +212,7 @@ impl Peer {
             lost_datagrams: counts.lost,
             reordered_datagrams: counts.reordered,
             duplicate_datagrams: counts.duplicate,
+            longest_datagram: self.longest,
             refused_records: self.refused - before.refused,
             complete_until_ns: self.clock.own_ns(self.latest_sent_ns),
             clock_steps: clock.steps - before.steps,
@@ -244,6 +250,14 @@ impl Peer {
             self.out.records().extend_from_slice(&self.announcements[self.written]);
             self.written += 1;
         }
+    }
+
+    /// Sends a datagram of `limit` bytes that says nothing, to see whether the network carries it.
+    pub fn send_longest(&mut self, limit: usize) {
+        self.out.begin(limit);
+        let room = self.out.room(limit);
+        let records = self.out.records();
+        records.resize(records.len() + room, 0);
     }
 
     fn make_room(&mut self, bytes: usize, limit: usize) {
@@ -336,6 +350,7 @@ impl Peer {
         if !self.arrivals.note(header.number) {
             return true;
         }
+        self.longest = self.longest.max(bytes.len());
         if self.sequence.take_in(header.number, now.at_ns, bytes) {
             self.read(&header, records, now, messages);
         }

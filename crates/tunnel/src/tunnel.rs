@@ -1,8 +1,8 @@
-//! The socket of a tunnel, and the peers behind it.
+//! What a socket sends and receives, and the peers behind it.
 //!
-//! One socket serves all peers; who sent a datagram is said by its header, and proved by its code. The kernel cuts
-//! runs of datagrams on the way out (UDP_SEGMENT) and joins them on the way in (UDP_GRO); where it refuses, datagrams
-//! are sent one by one. Datagrams are never fragmented: their size follows what the kernel knows of the path's MTU.
+//! One socket serves all peers; who sent a datagram is said by its header, and proved by its code. Over UDP the kernel
+//! cuts runs of datagrams on the way out and joins them on the way in; where it refuses, and over raw Ethernet, datagrams
+//! are sent one by one.
 //!
 //! A frame of 64 KiB is cut into datagrams of the path's MTU that leave with two system calls and come with two. The
 //! throughput is that of the packet thread: `examples/throughput.rs` measures it.
@@ -10,48 +10,41 @@
 //! Where the socket has no room, datagrams wait for the next turn and none is lost here. Where its receiver comes too
 //! late, the kernel drops datagrams, and counts them: a large buffer (net.core.rmem_max, or privileges) prevents that.
 //!
-//! Source: udp(7), UDP_SEGMENT and UDP_GRO; ip(7), IP_MTU_DISCOVER and IP_MTU; socket(7), SO_TIMESTAMPNS; sock_diag(7),
-//! SO_MEMINFO.
+//! Source: udp(7), UDP_SEGMENT and UDP_GRO; socket(7), SO_TIMESTAMPNS.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice, IoSliceMut};
-use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::Arc;
 
 use crosswind_fabric::Crosses;
 use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::sys::socket::{
-    connect, recvmsg, sendmsg, setsockopt, socket, sockopt, AddressFamily, ControlMessage,
-    ControlMessageOwned, MsgFlags, SockFlag, SockType, SockaddrStorage,
+    recvmsg, sendmsg, setsockopt, sockopt, ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage,
 };
 use nix::sys::time::TimeSpec;
 use nix::time::{clock_gettime, ClockId};
 use serde::Serialize;
 
+use crate::address::Address;
 use crate::message::{Message, Passage};
+use crate::native::is_for_here;
 use crate::peer::{Membership, Now, Peer, PeerReport};
+use crate::socket::{Bound, Network};
 use crate::ClockReport;
 
-/// A frame of 64 KiB at 10 Gbit/s to each of some dozen peers, and what a sleep of the packet thread lets queue up.
-const SOCKET_BYTES: usize = 16 << 20;
 /// Received at once, at most: what the kernel joins.
 const RECEIVED_BYTES: usize = 65_536;
 /// Received before other work gets its turn.
 const TURNS: usize = 64;
 /// More than this waits for no room in the socket.
 const WAITING_BYTES_MAX: usize = 64 << 20;
-/// Headers of IP and UDP.
-const IPV4_UDP_BYTES: usize = 28;
-const IPV6_UDP_BYTES: usize = 48;
-/// The smallest MTU of IPv6; on less, a path is not used.
-const MTU_MIN: usize = 1_280;
 
 /// The tunnel of one machine to all others.
 #[derive(Debug)]
 pub struct Tunnel {
-    socket: UdpSocket,
+    socket: Bound,
     own: Membership,
     generation: u32,
     nodes: usize,
@@ -76,10 +69,9 @@ struct Before {
 
 #[derive(Debug)]
 struct Target {
-    address: SockaddrStorage,
-    socket_address: SocketAddr,
-    /// Asks for the MTU of the path.
-    probe: OwnedFd,
+    address: Address,
+    /// The same as the kernel takes it.
+    to: SockaddrStorage,
     /// Of a datagram.
     limit: usize,
     segments: bool,
@@ -94,6 +86,8 @@ struct Target {
 pub struct TunnelReport {
     /// Of this machine.
     pub domain: usize,
+    /// What carried the datagrams.
+    pub network: Network,
     /// Datagrams that no peer of this run has made.
     pub forged_datagrams: u64,
     /// Runs of datagrams that the kernel refused to send.
@@ -103,74 +97,6 @@ pub struct TunnelReport {
     /// The size of that buffer, as the kernel counts it.
     pub receive_buffer_bytes: u64,
     pub peers: Vec<PeerReport>,
-}
-
-/// Sockets that have no address yet. They belong to the network namespace in which they were opened.
-#[derive(Debug)]
-pub struct Unbound {
-    socket: OwnedFd,
-    /// Asks for the MTU of paths.
-    probe: OwnedFd,
-}
-
-/// A socket with an address.
-#[derive(Debug)]
-pub struct Bound {
-    socket: UdpSocket,
-    probe: OwnedFd,
-}
-
-impl Unbound {
-    /// Opens them.
-    ///
-    /// # Errors
-    /// When the kernel lacks this version of IP.
-    pub fn open(family: AddressFamily) -> io::Result<Self> {
-        let open =
-            || socket(family, SockType::Datagram, SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK, None);
-        Ok(Self { socket: open()?, probe: open()? })
-    }
-
-    /// Gives it an address of the machine; the kernel chooses the port where it is 0.
-    ///
-    /// # Errors
-    /// When the address is not the machine's, or another process has the port.
-    pub fn bind(self, address: IpAddr, port: u16) -> io::Result<Bound> {
-        let address = SockaddrStorage::from(SocketAddr::new(address, port));
-        nix::sys::socket::bind(self.socket.as_raw_fd(), &address)?;
-        let socket = UdpSocket::from(self.socket);
-        // Beyond net.core.rmem_max only with privileges; the plain option takes what is allowed.
-        let _ = setsockopt(&socket, sockopt::RcvBuf, &SOCKET_BYTES);
-        let _ = setsockopt(&socket, sockopt::SndBuf, &SOCKET_BYTES);
-        let _ = setsockopt(&socket, sockopt::RcvBufForce, &SOCKET_BYTES);
-        let _ = setsockopt(&socket, sockopt::SndBufForce, &SOCKET_BYTES);
-        let _ = setsockopt(&socket, sockopt::ReceiveTimestampns, &true);
-        // Older kernels join nothing.
-        let _ = setsockopt(&socket, sockopt::UdpGroSegment, &true);
-        let (level, name) = match socket.local_addr()? {
-            SocketAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER),
-            SocketAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER),
-        };
-        set_int(&socket, level, name, libc::IP_PMTUDISC_DO)?;
-        Ok(Bound { socket, probe: self.probe })
-    }
-}
-
-impl Bound {
-    /// The address, with the port.
-    ///
-    /// # Errors
-    /// Never, for a socket that is bound.
-    pub fn address(&self) -> io::Result<SocketAddr> {
-        self.socket.local_addr()
-    }
-}
-
-fn set_int(socket: &UdpSocket, level: i32, name: i32, value: i32) -> io::Result<()> {
-    let size = size_of::<i32>() as libc::socklen_t;
-    // SAFETY: `value` lives across the call and has that size.
-    let done = unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, (&raw const value).cast(), size) };
-    Errno::result(done).map(drop).map_err(io::Error::from)
 }
 
 /// Datagrams that the kernel has joined.
@@ -197,68 +123,21 @@ fn nanoseconds(time: TimeSpec) -> i64 {
     time.tv_sec() * 1_000_000_000 + time.tv_nsec()
 }
 
-/// What the kernel knows of a socket's buffers.
-struct Memory {
-    receive_buffer: u64,
-    dropped: u64,
-}
-
-/// Of the array that SO_MEMINFO fills in (linux/sock_diag.h).
-const SK_MEMINFO_RCVBUF: usize = 1;
-const SK_MEMINFO_DROPS: usize = 8;
-
-fn memory(socket: &UdpSocket) -> Memory {
-    let mut values = [0u32; SK_MEMINFO_DROPS + 1];
-    let mut size = size_of_val(&values) as libc::socklen_t;
-    // SAFETY: both live across the call, and `size` is the size of `values`. Older kernels refuse; zeros remain.
-    unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_MEMINFO,
-            values.as_mut_ptr().cast(),
-            &raw mut size,
-        )
-    };
-    Memory { receive_buffer: values[SK_MEMINFO_RCVBUF].into(), dropped: values[SK_MEMINFO_DROPS].into() }
-}
-
-/// The largest datagram on the way to an address, as far as the kernel knows it.
-fn limit_to(probe: &OwnedFd, address: SocketAddr) -> io::Result<usize> {
-    let (level, name, headers) = match address {
-        SocketAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_MTU, IPV4_UDP_BYTES),
-        SocketAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_MTU, IPV6_UDP_BYTES),
-    };
-    // A socket that is connected has a path.
-    connect(probe.as_raw_fd(), &SockaddrStorage::from(address))?;
-    let (mut mtu, mut size) = (0i32, size_of::<i32>() as libc::socklen_t);
-    // SAFETY: both live across the call, and `size` is the size of `mtu`.
-    let done =
-        unsafe { libc::getsockopt(probe.as_raw_fd(), level, name, (&raw mut mtu).cast(), &raw mut size) };
-    Errno::result(done)?;
-    let mtu = (mtu as usize).min(u16::MAX.into());
-    if mtu < MTU_MIN {
-        return Err(io::Error::other(format!("the path's MTU is {mtu}; at least {MTU_MIN} is needed")));
-    }
-    Ok(mtu - headers)
-}
-
 impl Tunnel {
     /// The tunnel over a socket to these peers: domain and address of each.
     ///
     /// # Errors
     /// When there is no way to a peer.
     pub fn new(
-        bound: Bound,
+        socket: Bound,
         own: Membership,
-        peers: impl IntoIterator<Item = (u16, SocketAddr)>,
+        peers: impl IntoIterator<Item = (u16, Address)>,
     ) -> io::Result<Self> {
-        let Bound { socket, probe } = bound;
-        let to = |(domain, address): (u16, SocketAddr)| {
-            let limit = limit_to(&probe, address).map_err(|error| {
+        let to = |(domain, address): (u16, Address)| {
+            let target = Target::new(&socket, address).map_err(|error| {
                 io::Error::new(error.kind(), format!("domain {domain} at {address}: {error}"))
             })?;
-            Ok((Peer::new(&own, domain), Target::new(address, limit, probe.try_clone()?)))
+            Ok((Peer::new(&own, domain), target))
         };
         let peers = peers.into_iter().map(to).collect::<io::Result<Vec<_>>>()?;
         Ok(Self {
@@ -297,15 +176,16 @@ impl Tunnel {
     /// Another window starts.
     pub fn start_window(&mut self) {
         self.before =
-            Before { forged: self.forged, unsent: self.unsent, dropped: memory(&self.socket).dropped };
+            Before { forged: self.forged, unsent: self.unsent, dropped: self.socket.memory().dropped };
         self.peers.iter_mut().for_each(|(peer, _)| peer.start_window());
     }
 
     /// The window so far.
     pub fn report(&self, now_ns: u64) -> TunnelReport {
-        let memory = memory(&self.socket);
+        let memory = self.socket.memory();
         TunnelReport {
             domain: self.domain(),
+            network: self.socket.network(),
             forged_datagrams: self.forged - self.before.forged,
             unsent: self.unsent - self.before.unsent,
             dropped_here: memory.dropped.saturating_sub(self.before.dropped),
@@ -325,6 +205,15 @@ impl Tunnel {
         if let Some((peer, target)) = peer {
             peer.send(crosses, passage, target.limit);
         }
+    }
+
+    /// A datagram of the largest size leaves for each peer with [`Tunnel::flush`]; returns these sizes.
+    pub fn send_longest(&mut self) -> Vec<usize> {
+        let each = |(peer, target): &mut (Peer, Target)| {
+            peer.send_longest(target.limit);
+            target.limit
+        };
+        self.peers.iter_mut().map(each).collect()
     }
 
     /// When [`flush`](Self::flush) has something to do: at once where the socket had no room, or when the next exchange of
@@ -381,6 +270,7 @@ impl Tunnel {
         let flags = MsgFlags::MSG_DONTWAIT;
         loop {
             match recvmsg::<SockaddrStorage>(fd, &mut into, Some(&mut self.control), flags) {
+                Ok(message) if !is_for_here(message.address.as_ref()) => {}
                 Ok(message) => {
                     let mut arrived = Arrived { length: message.bytes, each: message.bytes, stamp_ns: None };
                     for it in message.cmsgs().into_iter().flatten() {
@@ -407,22 +297,19 @@ impl Tunnel {
 }
 
 impl Target {
-    fn new(address: SocketAddr, limit: usize, probe: OwnedFd) -> Self {
-        let socket_address = address;
-        let address = address.into();
-        Self {
+    fn new(socket: &Bound, address: Address) -> io::Result<Self> {
+        Ok(Self {
             address,
-            socket_address,
-            probe,
-            limit,
-            segments: true,
+            to: socket.to(address)?,
+            limit: socket.limit_to(address)?,
+            segments: socket.cuts_and_joins(),
             waiting: VecDeque::new(),
             waiting_bytes: 0,
-        }
+        })
     }
 
     /// Sends a run, or stores it until the socket has room; returns how many runs are lost.
-    fn send(&mut self, socket: &UdpSocket, bytes: &[u8], each: usize) -> u64 {
+    fn send(&mut self, socket: &Bound, bytes: &[u8], each: usize) -> u64 {
         let refused = if self.waiting.is_empty() {
             match self.send_now(socket, bytes, each) {
                 Ok(()) => return 0,
@@ -438,14 +325,14 @@ impl Target {
             return 0;
         }
         if refused.error == Errno::EMSGSIZE {
-            // A router has announced a smaller MTU.
-            self.limit = limit_to(&self.probe, self.socket_address).unwrap_or(self.limit);
+            // A router has announced a smaller MTU, or the interface got one.
+            self.limit = socket.limit_to(self.address).unwrap_or(self.limit);
         }
         1
     }
 
     /// Sends what is stored, as far as there is room; returns how many runs are lost.
-    fn send_waiting(&mut self, socket: &UdpSocket) -> u64 {
+    fn send_waiting(&mut self, socket: &Bound) -> u64 {
         let mut lost = 0;
         while let Some((mut bytes, each)) = self.waiting.pop_front() {
             self.waiting_bytes -= bytes.len();
@@ -463,18 +350,17 @@ impl Target {
         lost
     }
 
-    fn send_now(&mut self, socket: &UdpSocket, bytes: &[u8], each: usize) -> Result<(), Refused> {
+    fn send_now(&mut self, socket: &Bound, bytes: &[u8], each: usize) -> Result<(), Refused> {
         if self.segments && bytes.len() > each {
             let size = each as u16;
-            match send(socket, &self.address, bytes, &[ControlMessage::UdpGsoSegments(&size)]) {
+            match send(socket, &self.to, bytes, &[ControlMessage::UdpGsoSegments(&size)]) {
                 // The device or the kernel cannot cut it.
                 Err(Errno::EINVAL | Errno::EIO | Errno::ENOPROTOOPT) => self.segments = false,
                 sent => return sent.map_err(|error| Refused { sent_bytes: 0, error }),
             }
         }
         bytes.chunks(each).enumerate().try_for_each(|(place, datagram)| {
-            send(socket, &self.address, datagram, &[])
-                .map_err(|error| Refused { sent_bytes: place * each, error })
+            send(socket, &self.to, datagram, &[]).map_err(|error| Refused { sent_bytes: place * each, error })
         })
     }
 }
@@ -495,7 +381,7 @@ impl Refused {
 }
 
 fn send(
-    socket: &UdpSocket,
+    socket: &Bound,
     address: &SockaddrStorage,
     bytes: &[u8],
     how: &[ControlMessage<'_>],

@@ -1,7 +1,5 @@
 //! Somebody without the key, between two machines or beside them, over real sockets: nothing of theirs is taken.
 
-// It has more for other tests.
-#[allow(dead_code)]
 mod common;
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -9,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
-use common::{monotonic_ns, over, with_key};
+use common::{monotonic_ns, over, udp, with_key};
 use crosswind_engine::{Crossing, ElementId, Instant, Onward, Packet};
 use crosswind_fabric::Crosses;
 use crosswind_tunnel::{Passage, Tunnel};
@@ -52,12 +50,12 @@ fn through(between: &[UdpSocket; 2]) -> ([Tunnel; 2], [SocketAddr; 2]) {
     let [first, second] = between.each_ref().map(|socket| socket.local_addr().unwrap());
     let (mut own_first, mut own_second) = (first, second);
     let one = over(0, HERE, |own| {
-        own_first = own;
-        first
+        own_first = udp(own);
+        first.into()
     });
     let other = over(1, HERE, |own| {
-        own_second = own;
-        second
+        own_second = udp(own);
+        second.into()
     });
     ([one, other], [own_first, own_second])
 }
@@ -68,7 +66,7 @@ fn machines_with_different_keys_never_meet() {
     let mut one = with_key([3; 32], 0, HERE, |own| {
         address = Some(own);
         // Where nothing of the run listens.
-        socket().local_addr().unwrap()
+        socket().local_addr().unwrap().into()
     });
     let mut other = with_key([4; 32], 1, HERE, |_| address.unwrap());
     other.send(0, &Crosses::Way(ONWARD, [LINK].into()), None);
@@ -179,9 +177,9 @@ fn a_flood_of_forged_datagrams_stores_nothing() {
     let mut own = None;
     let mut tunnel = over(0, HERE, |at| {
         own = Some(at);
-        socket().local_addr().unwrap()
+        socket().local_addr().unwrap().into()
     });
-    let (stranger, own) = (socket(), own.unwrap());
+    let (stranger, own) = (socket(), udp(own.unwrap()));
     let mut noise = vec![0_u8; 1_400];
     // A header that names the run and the peer, and everything else at random.
     noise[0] = 1;

@@ -6,11 +6,11 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
-use common::{in_two_namespaces, may_make_namespaces, monotonic_ns, over};
+use common::{hardware, in_two_namespaces, may_make_namespaces, monotonic_ns, over, udp, Over};
 use crosswind_engine::{Crossing, ElementId, Instant, Onward, Packet};
 use crosswind_fabric::Crosses;
-use crosswind_tunnel::tunnel::Unbound;
-use crosswind_tunnel::{Membership, Passage, Tunnel, TunnelReport};
+use crosswind_tunnel::udp::Unbound;
+use crosswind_tunnel::{native, Address, Membership, Network, Passage, Tunnel, TunnelReport};
 use crosswind_wire::{Train, VnetHeader};
 use nix::sys::socket::AddressFamily;
 
@@ -155,13 +155,13 @@ fn frames_larger_than_the_mtu_cross_between_two_namespaces() {
         eprintln!("left out: needs the right to make network namespaces");
         return;
     }
-    check(in_two_namespaces(1_500, 4, send, receive));
-    check(in_two_namespaces(1_280, 6, send, receive));
+    check(in_two_namespaces(1_500, Over::Ipv4, send, receive));
+    check(in_two_namespaces(1_280, Over::Ipv6, send, receive));
     let each = |mut tunnel: Tunnel| {
         tunnel.one_by_one();
         tunnel
     };
-    check(in_two_namespaces(1_500, 4, |tunnel| send(each(tunnel)), |tunnel| receive(each(tunnel))));
+    check(in_two_namespaces(1_500, Over::Ipv4, |tunnel| send(each(tunnel)), |tunnel| receive(each(tunnel))));
 }
 
 #[test]
@@ -171,10 +171,10 @@ fn strange_datagrams_are_counted_and_dropped() {
     let mut own = None;
     let mut tunnel = over(0, address, |at| {
         own = Some(at);
-        stranger.local_addr().unwrap()
+        stranger.local_addr().unwrap().into()
     });
-    stranger.send_to(b"hello", own.unwrap()).unwrap();
-    stranger.send_to(&[0; 1_400], own.unwrap()).unwrap();
+    stranger.send_to(b"hello", udp(own.unwrap())).unwrap();
+    stranger.send_to(&[0; 1_400], udp(own.unwrap())).unwrap();
     until("two datagrams", || {
         tunnel.take_in(monotonic_ns);
         tunnel.report(0).forged_datagrams == 2
@@ -195,8 +195,79 @@ fn an_interface_with_too_small_an_mtu_is_refused() {
         let unbound = Unbound::open(AddressFamily::Inet).unwrap();
         let socket = unbound.bind("127.0.0.1".parse().unwrap(), 0).unwrap();
         let own = Membership { domain: 0, run: 1, key: [3; 32] };
-        Tunnel::new(socket, own, [(1, "127.0.0.1:9".parse().unwrap())]).unwrap_err().to_string()
+        Tunnel::new(socket, own, [(1, Address::Udp("127.0.0.1:9".parse().unwrap()))]).unwrap_err().to_string()
     });
     let refused = refused.join().unwrap();
     assert_eq!(refused, "domain 1 at 127.0.0.1:9: the path's MTU is 1279; at least 1280 is needed");
+}
+
+#[test]
+fn frames_cross_ethernet_without_ip() {
+    if !may_make_namespaces() {
+        eprintln!("left out: needs the right to make network namespaces");
+        return;
+    }
+    for mtu in [1_280, 1_500, 9_000] {
+        let (sent, received) = in_two_namespaces(mtu, Over::Ethernet, send, receive);
+        assert_eq!([&sent, &received].map(|report| report.network), [Network::Native; 2]);
+        check((sent, received));
+    }
+}
+
+#[test]
+fn strange_frames_are_counted_or_ignored_and_none_is_taken() {
+    if !may_make_namespaces() {
+        eprintln!("left out: needs the right to make network namespaces");
+        return;
+    }
+    let attack = |mut tunnel: Tunnel| {
+        meet(&mut tunnel, 0);
+        send_strange(hardware(1), b"hello");
+        send_strange(hardware(1), &[1; 1_400]);
+        send_strange([0xff; 6], b"for a group");
+        let done = Clock::now();
+        while done.elapsed() < Duration::from_millis(300) {
+            exchange(&mut tunnel, 0);
+        }
+        tunnel.report(monotonic_ns())
+    };
+    let suffer = |mut tunnel: Tunnel| {
+        until("two frames", || {
+            exchange(&mut tunnel, 0);
+            tunnel.report(0).forged_datagrams == 2
+        });
+        let done = Clock::now();
+        while done.elapsed() < Duration::from_millis(200) {
+            exchange(&mut tunnel, 0);
+        }
+        assert!(tunnel.next_message().is_none());
+        tunnel.report(monotonic_ns())
+    };
+    let (_, suffered) = in_two_namespaces(1_500, Over::Ethernet, attack, suffer);
+    assert_eq!(suffered.forged_datagrams, 2, "one for a group is ignored");
+}
+
+/// Sends a frame from the first namespace to the second's interface or to a group, as somebody without the key.
+fn send_strange(to: [u8; 6], bytes: &[u8]) {
+    use nix::sys::socket::{socket, SockFlag, SockType};
+    let socket = socket(AddressFamily::Packet, SockType::Datagram, SockFlag::empty(), None).unwrap();
+    // SAFETY: all zeros are a valid sockaddr_ll.
+    let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+    address.sll_family = libc::AF_PACKET as u16;
+    address.sll_protocol = native::ETHERTYPE.to_be();
+    address.sll_ifindex = nix::net::if_::if_nametoindex("end").unwrap() as i32;
+    address.sll_halen = 6;
+    address.sll_addr[..6].copy_from_slice(&to);
+    // SAFETY: the bytes and the address live across the call, with these lengths.
+    let sent = unsafe {
+        libc::sendto(
+            std::os::fd::AsRawFd::as_raw_fd(&socket),
+            bytes.as_ptr().cast(),
+            bytes.len(),
+            0,
+            (&raw const address).cast(),
+            size_of_val(&address) as u32,
+        )
+    };
+    assert_eq!(sent, bytes.len() as isize);
 }

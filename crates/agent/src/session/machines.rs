@@ -1,26 +1,33 @@
 //! Other machines that carry a fabric together with this one: the socket to them, who they are, and their clocks.
 
-use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
+use std::io;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
 
 use crosswind_emulator::Part;
-use crosswind_tunnel::tunnel::{Bound, Unbound};
-use crosswind_tunnel::{ClockReport, Membership, RunKey, Tunnel};
+use crosswind_tunnel::{native, udp, Bound, ClockReport, Membership, Network, RunKey, Tunnel};
+use nix::errno::Errno;
+use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
 use nix::sys::socket::AddressFamily;
 use nix::time::{clock_gettime, ClockId};
 use serde_json::{json, Value};
 
 use super::Session;
 use crate::failure::Failure;
-use crate::protocol::Join;
+use crate::protocol::{Binding, Join};
 
 /// A request waits for its instant, and others wait for it.
 const AHEAD_MAX: Duration = Duration::from_secs(10);
 
+/// While machines meet, between datagrams of the largest size.
+const BETWEEN_LONGEST: Duration = Duration::from_millis(20);
+
 /// The way to other machines.
 pub struct Machines {
     /// Opened in the network namespace that the agent was started in; one of each version of IP that the kernel has.
-    unbound: [Option<Unbound>; 2],
+    unbound: [Option<udp::Unbound>; 2],
+    /// Likewise, of raw Ethernet.
+    ethernet: Option<io::Result<native::Unbound>>,
     bound: Option<Bound>,
     domain: Option<u16>,
     /// With the emulator while a fabric is up.
@@ -30,8 +37,60 @@ pub struct Machines {
 impl Machines {
     /// Call it before the agent leaves the network namespace that it was started in.
     pub fn here() -> Self {
-        let unbound = [AddressFamily::Inet, AddressFamily::Inet6].map(|family| Unbound::open(family).ok());
-        Self { unbound, bound: None, domain: None, tunnel: None }
+        let unbound =
+            [AddressFamily::Inet, AddressFamily::Inet6].map(|family| udp::Unbound::open(family).ok());
+        let ethernet = Some(native::Unbound::open());
+        Self { unbound, ethernet, bound: None, domain: None, tunnel: None }
+    }
+
+    fn bind(&mut self, binding: &Binding) -> Result<Bound, Failure> {
+        match (binding.network, &binding.interface, binding.port) {
+            (Network::Udp, None, port) => self.bind_udp(binding, port.unwrap_or_default()),
+            (Network::Native, interface, None) => self.bind_ethernet(binding, interface.as_deref()),
+            (Network::Udp, Some(_), _) => Err(Failure::invalid("bind: interface: UDP takes the one that routes say; request \"network\": \"native\", or leave it out")),
+            (Network::Native, _, Some(_)) => Err(Failure::invalid("bind: port: raw Ethernet has none; leave it out")),
+        }
+    }
+
+    fn bind_udp(&mut self, binding: &Binding, port: u16) -> Result<Bound, Failure> {
+        let address = binding.address;
+        let unbound = self.unbound[usize::from(address.is_ipv6())].take();
+        let unbound = unbound.ok_or_else(|| {
+            Failure::invalid(format!("bind {address}: this agent has used its socket, or the kernel lacks this version of IP; start another agent"))
+        })?;
+        unbound.bind(address, port).map_err(|error| {
+            let remedy = if error.kind() == io::ErrorKind::AddrInUse {
+                "another process has this UDP port; write another `port`, or none"
+            } else {
+                "write as `address` one of this machine, at which the others reach it"
+            };
+            Failure::preflight(format!(
+                "bind {}: {error}; {remedy}",
+                std::net::SocketAddr::new(address, port)
+            ))
+        })
+    }
+
+    fn bind_ethernet(&mut self, binding: &Binding, named: Option<&str>) -> Result<Bound, Failure> {
+        let address = binding.address;
+        let unbound = self.ethernet.take();
+        let unbound = unbound.ok_or_else(|| {
+            Failure::invalid("bind: this agent has used its socket of raw Ethernet; start another agent")
+        })?;
+        let unbound = unbound.map_err(|error| {
+            Failure::preflight(format!("bind: raw Ethernet: {error}; the agent needs CAP_NET_RAW: let ssh log in as root, or use `network: udp`"))
+        })?;
+        let name = named.or_else(|| unbound.interface_at(address)).map(str::to_owned).ok_or_else(|| {
+            Failure::preflight(format!("bind: no interface of this machine has the address {address}; write `interface` with the one that leads to the others"))
+        })?;
+        unbound.bind(&name).map_err(|error| {
+            let remedy = match error.raw_os_error().map(Errno::from_raw) {
+                Some(Errno::ENODEV) => "write one that `ip link` shows there",
+                Some(Errno::ENETDOWN) => "set it up there with `ip link set up`",
+                _ => "write one of Ethernet, which leads to the others",
+            };
+            Failure::preflight(format!("bind: interface {name}: {error}; {remedy}"))
+        })
     }
 
     /// The domain of this machine for a fabric that machines share.
@@ -57,22 +116,15 @@ impl Machines {
 }
 
 impl Session {
-    pub(super) fn bind(&mut self, address: IpAddr, port: u16) -> Result<Value, Failure> {
-        let unbound = self.machines.unbound[usize::from(address.is_ipv6())].take();
-        let unbound = unbound.ok_or_else(|| {
-            Failure::invalid(format!("bind {address}: this agent has used its socket, or the kernel lacks this version of IP; start another agent"))
-        })?;
-        let bound = unbound.bind(address, port).map_err(|error| {
-            let remedy = if error.kind() == std::io::ErrorKind::AddrInUse {
-                "another process has this UDP port; write another `port`, or none"
-            } else {
-                "write as `address` one of this machine, at which the others reach it"
-            };
-            Failure::preflight(format!("bind {}: {error}; {remedy}", SocketAddr::new(address, port)))
-        })?;
-        let at = bound.address().map_err(|error| Failure::internal(format!("bind: {error}")))?;
+    pub(super) fn bind(&mut self, binding: &Binding) -> Result<Value, Failure> {
+        let bound = self.machines.bind(binding)?;
+        let mut at = json!({ "address": bound.address().to_string() });
+        if let Some((interface, mtu_bytes)) = bound.interface() {
+            at["interface"] = json!(interface);
+            at["mtu_bytes"] = json!(mtu_bytes);
+        }
         self.machines.bound = Some(bound);
-        Ok(json!({ "address": at }))
+        Ok(at)
     }
 
     pub(super) fn join(&mut self, join: &Join) -> Result<Value, Failure> {
@@ -94,6 +146,42 @@ impl Session {
         Ok(json!({}))
     }
 
+    /// Exchanges datagrams, also of the largest size, until the time is over: the others may begin later.
+    pub(super) fn meet(&mut self, for_ns: u64) -> Result<Value, Failure> {
+        let length = Duration::from_nanos(for_ns);
+        if length > AHEAD_MAX {
+            return Err(Failure::invalid(format!("meet: for_ns is more than {} s", AHEAD_MAX.as_secs())));
+        }
+        let tunnel = self.machines.tunnel.as_mut().ok_or_else(|| {
+            Failure::invalid("meet: no other machines are known, or a fabric is up; request `bind` and `join` before, or `down`")
+        })?;
+        let (began, mut sizes, mut next) = (Instant::now(), Vec::new(), Duration::ZERO);
+        while began.elapsed() < length {
+            if began.elapsed() >= next {
+                next += BETWEEN_LONGEST;
+                sizes = tunnel.send_longest();
+            }
+            tunnel.take_in(own_ns);
+            tunnel.flush(own_ns);
+            let wait_ns = tunnel.next_ns().saturating_sub(own_ns());
+            let wait = Duration::from_nanos(wait_ns).min(BETWEEN_LONGEST);
+            let timeout = PollTimeout::try_from(wait).unwrap_or(PollTimeout::ZERO);
+            // A signal ends the wait early, and nothing else does.
+            let _ = poll(&mut [PollFd::new(tunnel.as_fd(), PollFlags::POLLIN)], timeout);
+        }
+        let report = tunnel.report(own_ns());
+        let peers = report.peers.iter().zip(sizes).map(|(peer, size)| {
+            json!({
+                "domain": peer.domain,
+                "received_datagrams": peer.received_datagrams,
+                "longest_datagram": peer.longest_datagram,
+                "largest_size": size,
+                "round_trip_ns": peer.clock.round_trip_ns,
+            })
+        });
+        Ok(json!({ "peers": peers.collect::<Vec<_>>() }))
+    }
+
     pub(super) fn clocks(&mut self) -> Result<Value, Failure> {
         let (now_ns, peers) = self.emulator("clocks")?.clocks().map_err(Failure::internal)?;
         let peers = peers.iter().map(|(domain, clock): &(usize, ClockReport)| {
@@ -103,6 +191,11 @@ impl Session {
         });
         Ok(json!({ "now_ns": now_ns, "peers": peers.collect::<Vec<_>>() }))
     }
+}
+
+/// The same for a tunnel; every kernel has this clock.
+fn own_ns() -> u64 {
+    now_ns().unwrap_or_default()
 }
 
 /// The present on CLOCK_MONOTONIC.

@@ -118,9 +118,10 @@ impl Session {
         // SAFETY: the default action runs no code. If the caller ignores SIGCHLD, the agent inherits that and would
         // lose its children.
         unsafe { signal(Signal::SIGCHLD, SigHandler::SigDfl) }?;
+        // In the namespaces where it was started, by whose rights raw Ethernet is allowed.
+        let machines = Machines::here();
         // Before anything could have started a thread.
         let entered = isolation::enter_user_namespace();
-        let machines = Machines::here();
         let isolated = entered.and_then(|()| isolation::enter_network_namespace());
         Ok(Self {
             isolated,
@@ -179,8 +180,9 @@ impl Session {
     fn carry_out(&mut self, action: Action) -> Result<Value, Failure> {
         match action {
             Action::Hello {} => Ok(hello(self.rootless, self.application)),
-            Action::Bind { address, port } => self.bind(address, port),
+            Action::Bind(binding) => self.bind(&binding),
             Action::Join(join) => self.join(&join),
+            Action::Meet { for_ns } => self.meet(for_ns),
             Action::Up { fabric, generation, record, capture, limits, switch, overlay, dilation, clocks } => {
                 let files = (record.as_deref(), capture.as_ref());
                 self.overlay = overlay;
