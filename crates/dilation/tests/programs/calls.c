@@ -104,7 +104,8 @@ WAIT(futex_wait_relative) { struct timespec t = span(); CHECK(futex(FUTEX_WAIT_P
 WAIT(futex_bitset) { struct timespec t = ahead(CLOCK_MONOTONIC); CHECK(futex(FUTEX_WAIT_BITSET_PRIVATE, &t) == -1 && errno == ETIMEDOUT); return 0; }
 WAIT(futex_bitset_realtime) { struct timespec t = ahead(CLOCK_REALTIME); CHECK(futex(FUTEX_WAIT_BITSET_PRIVATE | FUTEX_CLOCK_REALTIME, &t) == -1 && errno == ETIMEDOUT); return 0; }
 static pthread_mutex_t inherited;
-static void *hold(void *ready) { pthread_mutex_lock(&inherited); *(volatile int *)ready = 1; pause(); return NULL; }
+static uint32_t held;
+static void *hold(void *ready) { pthread_mutex_lock(&inherited); syscall(SYS_futex, &held, FUTEX_LOCK_PI_PRIVATE, 0, NULL); *(volatile int *)ready = 1; pause(); return NULL; }
 static int hold_mutex(void) {
     static volatile int ready;
     static pthread_t holder;
@@ -118,7 +119,7 @@ static int hold_mutex(void) {
     return 0;
 }
 WAIT(futex_lock_pi) { struct timespec t = ahead(CLOCK_REALTIME); CHECK(pthread_mutex_timedlock(&inherited, &t) == ETIMEDOUT); return 0; }
-WAIT(futex_lock_pi2) { struct timespec t = ahead(CLOCK_MONOTONIC); CHECK(syscall(SYS_futex, &inherited, 13 | FUTEX_PRIVATE_FLAG, 0, &t) == -1 && errno == ETIMEDOUT); return 0; }
+WAIT(futex_lock_pi2) { struct timespec t = ahead(CLOCK_MONOTONIC); CHECK(syscall(SYS_futex, &held, 13 | FUTEX_PRIVATE_FLAG, 0, &t) == -1 && errno == ETIMEDOUT); return 0; }
 static int lock_pi(void) { return hold_mutex() || futex_lock_pi(); }
 static int lock_pi2(void) { return hold_mutex() || futex_lock_pi2(); }
 WAIT(futex_waitv_) { struct { uint64_t value, address; uint32_t flags, zero; } v = {0, (uint64_t)&word, 2, 0}; struct timespec t = ahead(CLOCK_MONOTONIC); CHECK(syscall(449, &v, 1, 0, &t, CLOCK_MONOTONIC) == -1 && errno == ETIMEDOUT); return 0; }
@@ -198,7 +199,7 @@ static int interrupted(void) {
     CHECK(nanosleep(&four, &left) == -1 && errno == EINTR && ns_of(left) <= 3 * WAIT_NS && ns_of(left) > 5 * WAIT_NS / 2 - late_ns / factor);
     struct timeval rest = {0, 80000};
     setitimer(ITIMER_REAL, &t, NULL);
-    CHECK(select(0, NULL, NULL, NULL, &rest) == -1 && errno == EINTR && rest.tv_usec <= 60000 && rest.tv_usec > 50000 - late_ns / factor / 1000);
+    CHECK(syscall(SYS_select, 0, NULL, NULL, NULL, &rest) == -1 && errno == EINTR && rest.tv_usec <= 60000 && rest.tv_usec > 50000 - late_ns / factor / 1000);
     return 0;
 }
 static void *sleep_long(void *none) { sleep(1000); return none; }
@@ -355,6 +356,10 @@ static int refused_calls(void) {
     CHECK(syscall(0x40000000 | 230, 0, 0, zeros, 0) == -1 && errno == ENOSYS);
     return 0;
 }
+#ifndef __GLIBC__
+/* musl has this function of the vDSO under another name only. */
+#define getcpu(cpu, node) (*(cpu) = sched_getcpu(), 0)
+#endif
 static int cpu_number(void) { unsigned cpu = 9999, node; CHECK(getcpu(&cpu, &node) == 0 && cpu < 4096); struct timespec r; CHECK(clock_getres(CLOCK_MONOTONIC, &r) == 0 && r.tv_nsec > 0); return 0; }
 static int alarm_(void) { struct timespec t = {2, 0}, left; signal(SIGALRM, nothing); CHECK(alarm(1) == 0 && alarm(1) == 1); CHECK(nanosleep(&t, &left) == -1 && errno == EINTR && ns_of(left) <= 1000000000 && ns_of(left) > 900000000); return 0; }
 

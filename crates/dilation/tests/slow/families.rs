@@ -73,6 +73,13 @@ fn rust_sleeps() {
 }
 
 #[test]
+fn a_program_with_filters_of_its_own_sleeps() {
+    if let Some(program) = compiled("filtered.c", "filtered", &["gcc", "-O1", "-o", "OUT", "IN"]) {
+        sleeps("filtered", &[program.to_str().unwrap(), "0.1"], 0.1);
+    }
+}
+
+#[test]
 fn java_sleeps() {
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/Sleep.java");
     if installed("java") {

@@ -5,6 +5,22 @@ use crate::driver::{compiled, lateness_ms, slow, under, Clock, Outcome, TICKS_PE
 const DYNAMIC: [&str; 7] = ["gcc", "-O1", "-w", "-pthread", "-o", "OUT", "IN"];
 const STATIC: [&str; 8] = ["gcc", "-static", "-O1", "-w", "-pthread", "-o", "OUT", "IN"];
 
+/// Debian's compiler for musl has no headers of the kernel; those of the host are behind its own.
+const MUSL: [&str; 12] = [
+    "musl-gcc",
+    "-static",
+    "-O1",
+    "-w",
+    "-pthread",
+    "-idirafter",
+    "/usr/include",
+    "-idirafter",
+    "/usr/include/x86_64-linux-gnu",
+    "-o",
+    "OUT",
+    "IN",
+];
+
 /// Runs all cases, or one. A wait may end late on a busy machine, never early: twice the machine's own lateness is
 /// accepted, and as that changes, there are three attempts.
 fn holds(name: &str, compiler: &[&str], factor: u64, case: &[&str]) {
@@ -70,6 +86,11 @@ fn the_wall_clock_is_off_and_a_sleep_ends_when_the_wrong_clock_says() {
     assert!(times[1] - times[0] >= 1.0 && took >= 1.0 / 1.1, "{times:?}, {took} s");
     // As long as its own clock says, also where programs begin late.
     assert!(times[1] - times[0] <= 1.1 * took, "{times:?}, {took} s");
+}
+
+#[test]
+fn every_call_lasts_as_long_as_it_should_in_a_static_program_with_musl() {
+    holds("calls-musl", &MUSL, 10, &[]);
 }
 
 #[test]
