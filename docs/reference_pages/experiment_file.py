@@ -22,7 +22,7 @@ _INTRODUCTION = """\
 An experiment is one YAML 1.2 file. `crosswind init` writes a commented one, `crosswind validate` checks one
 and names every problem with line, column and remedy, and the [JSON Schema](schema/experiment-v1.json) lets
 an editor complete it. A key that is not in these tables is an error. A file for `crosswind up` needs
-`topology` only, and may have `scale` and one `condition`. A file has at most 4 MiB, 20,000
+`topology` only, and may have `scale`, `time` and one `condition`. A file has at most 4 MiB, 20,000
 values, 64 levels and 20,000 conditions."""
 
 # Elements have a page of their own.

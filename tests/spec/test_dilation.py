@@ -145,11 +145,28 @@ def test_what_certify_cannot_run_is_refused_before_it_starts(
     assert not (tmp_path / "results").exists()
 
 
-def test_a_network_that_is_up_for_own_programs_is_refused(tmp_path: Path) -> None:
-    file = written(tmp_path, f"{EXPERIMENT}conditions: [none: {{}}]\ntime: {{dilation: 10}}\n")
-    assert load_setup(file).resolved(1).dilation == 10
-    with pytest.raises(CrosswindError, match="`popen` start is in real time"):
+def test_a_network_for_own_programs_is_as_slow_as_its_file_or_its_caller_says(tmp_path: Path) -> None:
+    experiment = f"{EXPERIMENT}conditions: [none: {{}}]\n"
+    for more in ("", experiment):
+        assert Fabric(written(tmp_path, more)).dilation is None
+        file = written(tmp_path, f"{more}time: {{dilation: 10}}\n")
+        assert load_setup(file).dilation() == Fabric(file).dilation == 10
+        assert Fabric(file, dilation=20).dilation == 20
+    file = written(tmp_path, f"{experiment}time: {{dilation: [10, 20]}}\n")
+    with pytest.raises(CrosswindError, match="the file has several, and a network that is up has one"):
         Fabric(file)
+    assert Fabric(file, dilation=20).dilation == 20
+
+
+def test_a_network_for_own_programs_that_cannot_be_slowed_is_refused(tmp_path: Path) -> None:
+    file = written(tmp_path, "time: {dilation: 100}\n", node="{host: h0, cpus: 0.5}")
+    with pytest.raises(SpecErrors, match=r"slow\.yaml:5:18: .*100: node server has 0\.5 CPUs"):
+        Fabric(file)
+    file = written(tmp_path, "", node="{host: h0, cpus: 0.5}")
+    with pytest.raises(CrosswindError, match=r"dilation 100: node server has 0\.5 CPUs"):
+        Fabric(file, dilation=100)
+    with pytest.raises(CrosswindError, match="dilation: 0 would make time faster than real"):
+        Fabric(file, dilation=0)
 
 
 @pytest.mark.parametrize(

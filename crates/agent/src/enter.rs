@@ -1,11 +1,13 @@
 //! `enter PID -- CMD ...`: runs a command in a node, with the caller's streams, environment, folder and user.
 //!
 //! The command ends with the node, because it is in its PID namespace, and with this process. It has the privileges of
-//! the caller: root can capture packets, other users have their usual rights. Nothing here talks to the agent.
+//! the caller: root can capture packets, other users have their usual rights. Its clock is as slow as that of the node's
+//! own programs, whose supervisor is the only process of the node that this one talks to.
 
 use std::ffi::{CString, OsString};
 use std::fs::{self, File};
-use std::os::fd::{AsFd, FromRawFd, OwnedFd};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::process::ExitCode;
@@ -17,10 +19,12 @@ use nix::sched::{sched_getaffinity, sched_setaffinity, setns, CloneFlags, CpuSet
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{kill, SigSet, Signal};
 use nix::sys::signalfd::SignalFd;
+use nix::sys::socket::{recv, socketpair, AddressFamily, MsgFlags, SockFlag, SockType};
 use nix::sys::wait::{waitpid, WaitPidFlag, WaitStatus};
 use nix::unistd::{chdir, execvp, fork, ForkResult, Pid};
 
 use crate::cgroup;
+use crate::init::Door;
 
 /// The node cannot be entered.
 const CANNOT_ENTER: u8 = 3;
@@ -117,6 +121,7 @@ fn run(command: &[OsString]) -> Result<i32, String> {
         words.map_err(|_| "the command contains a zero byte; C programs cannot receive one".to_owned())?;
     let system = |what: &'static str| move |error: Errno| format!("{what}: {}", error.desc());
     let parent = own_pidfd().map_err(system("watch this process"))?;
+    let clocks = Clocks::find().map_err(|error| format!("find what slows the node's clocks: {error}"))?;
     let mut mask = SigSet::from_iter([Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT]);
     mask.add(Signal::SIGCHLD);
     let mut before = SigSet::empty();
@@ -126,11 +131,32 @@ fn run(command: &[OsString]) -> Result<i32, String> {
     // SAFETY: this process has one thread, so no lock can be held by a thread that the child does not have.
     match unsafe { fork() }.map_err(not_made)? {
         ForkResult::Child => {
-            let status = become_command(&words, &before, &parent);
+            let status = become_command(&words, &before, &parent, clocks.as_ref());
             // SAFETY: ends the child at once, without running the exit handlers that the parent registered.
             unsafe { libc::_exit(status) }
         }
-        ForkResult::Parent { child } => wait(child, &signals).map_err(system("wait for the command")),
+        ForkResult::Parent { child } => {
+            let ended = clocks.as_ref().map(|clocks| &clocks.ended);
+            wait(child, &signals, ended).map_err(system("wait for the command"))
+        }
+    }
+}
+
+/// What slows the clocks of the node.
+struct Clocks {
+    door: Door,
+    /// Where messages about programs arrive that cannot be slowed, and where they are sent.
+    ended: OwnedFd,
+    to_ended: OwnedFd,
+}
+
+impl Clocks {
+    /// `None` where the node's clocks are real.
+    fn find() -> io::Result<Option<Self>> {
+        let Some(door) = Door::find()? else { return Ok(None) };
+        let (ended, to_ended) =
+            socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?;
+        Ok(Some(Self { door, ended, to_ended }))
     }
 }
 
@@ -140,7 +166,7 @@ fn not_made(error: Errno) -> String {
 }
 
 /// Returns only when the command could not be executed, with the exit status that a shell would use.
-fn become_command(words: &[CString], mask: &SigSet, parent: &OwnedFd) -> i32 {
+fn become_command(words: &[CString], mask: &SigSet, parent: &OwnedFd, clocks: Option<&Clocks>) -> i32 {
     // A parent that died before this line will send no signal; its descriptor then reads as ended.
     let watched = set_pdeathsig(Signal::SIGKILL);
     let mut ended = [PollFd::new(parent.as_fd(), PollFlags::POLLIN)];
@@ -150,6 +176,11 @@ fn become_command(words: &[CString], mask: &SigSet, parent: &OwnedFd) -> i32 {
     // SAFETY: the default action runs no code. Rust programs ignore SIGPIPE; the command should not.
     let _ = unsafe { nix::sys::signal::signal(Signal::SIGPIPE, nix::sys::signal::SigHandler::SigDfl) };
     let _ = mask.thread_set_mask();
+    // Last, because this process's own clock is not slower.
+    if let Some(Err(error)) = clocks.map(|clocks| clocks.door.apply(clocks.to_ended.as_fd())) {
+        eprintln!("crosswind-agent enter: slow the command's clock: {error}; see `crosswind doctor`");
+        return CANNOT_EXECUTE;
+    }
     let Err(error) = execvp(&words[0], words);
     eprintln!("crosswind-agent enter: execute {}: {}", words[0].to_string_lossy(), error.desc());
     if error == Errno::ENOENT {
@@ -167,10 +198,17 @@ fn own_pidfd() -> nix::Result<OwnedFd> {
     }
 }
 
-/// Waits for the command and passes on the signals that other processes send. Signals of a terminal reach the command
-/// directly.
-fn wait(child: Pid, signals: &SignalFd) -> nix::Result<i32> {
+/// Waits for the command, passes on the signals that other processes send, and prints which of its programs were ended
+/// because their clocks cannot be slowed. Signals of a terminal reach the command directly.
+fn wait(child: Pid, signals: &SignalFd, ended: Option<&OwnedFd>) -> nix::Result<i32> {
     loop {
+        let mut ready = vec![PollFd::new(signals.as_fd(), PollFlags::POLLIN)];
+        ready.extend(ended.map(|ended| PollFd::new(ended.as_fd(), PollFlags::POLLIN)));
+        poll(&mut ready, PollTimeout::NONE)?;
+        print_ended(ended);
+        if ready[0].any() != Some(true) {
+            continue;
+        }
         let Some(arrived) = signals.read_signal()? else {
             continue;
         };
@@ -185,5 +223,14 @@ fn wait(child: Pid, signals: &SignalFd) -> nix::Result<i32> {
             WaitStatus::Signaled(_, signal, _) => return Ok(SIGNALLED + signal as i32),
             _ => {}
         }
+    }
+}
+
+/// Prints all messages that are there. Each was sent before its program was ended.
+fn print_ended(ended: Option<&OwnedFd>) {
+    let Some(ended) = ended else { return };
+    let mut message = [0; 8192];
+    while let Ok(length @ 1..) = recv(ended.as_raw_fd(), &mut message, MsgFlags::MSG_DONTWAIT) {
+        eprintln!("crosswind-agent enter: {}", String::from_utf8_lossy(&message[..length]));
     }
 }

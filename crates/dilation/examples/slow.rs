@@ -49,10 +49,10 @@ fn run(clocks: Clocks, words: &[CString]) -> io::Result<u8> {
         return Err(io::Error::last_os_error());
     }
     let mut supervisor = Supervisor::new(clocks).ok_or(io::ErrorKind::Unsupported)?;
-    supervisor.listen(receive(ends[0])?);
+    supervisor.listen(receive(ends[0])?, None);
     // SAFETY: pidfd_open takes no pointers; the descriptor is new and ours.
     let ended = unsafe { OwnedFd::from_raw_fd(libc::syscall(libc::SYS_pidfd_open, child, 0) as i32) };
-    supervisor.serve_until(ended.as_fd())?;
+    supervisor.serve_until([ended.as_fd()])?;
     let report = supervisor.report();
     eprintln!("execs {}, killed {:?}, refused {:?}", report.execs, report.killed, report.refused);
     let mut status = 0;

@@ -22,12 +22,12 @@ impl Supervisor {
     }
 
     /// Never called.
-    pub fn listen(&mut self, _listener: OwnedFd) {
+    pub fn listen(&mut self, _listener: OwnedFd, _ended: Option<OwnedFd>) {
         match self.0 {}
     }
 
     /// Never called.
-    pub fn serve_until(&mut self, _other: BorrowedFd<'_>) -> io::Result<()> {
+    pub fn serve_until<const N: usize>(&mut self, _others: [BorrowedFd<'_>; N]) -> io::Result<[bool; N]> {
         match self.0 {}
     }
 

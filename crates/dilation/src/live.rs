@@ -2,13 +2,16 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 
 use crate::image::Image;
 use crate::report::Undilated;
 
 /// Looks at every process in /proc but this one and process 1: how many are dilated, and the programs of the others.
+/// A process that still runs this one's own program is about to begin another, dilated.
 pub fn processes(factor: u64) -> (u64, Vec<String>) {
     let own = std::process::id() as i32;
+    let own_program = program_file("self");
     let mut dilated = 0;
     let mut undilated = Vec::new();
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -25,7 +28,7 @@ pub fn processes(factor: u64) -> (u64, Vec<String>) {
         }
         if field("Seccomp:") == "2" && Image::factor_of(id) == Some(factor) {
             dilated += 1;
-        } else if has_program(id) {
+        } else if has_program(id) && (own_program.is_none() || program_file(&id.to_string()) != own_program) {
             undilated.push(program_of(id));
         }
     }
@@ -35,6 +38,11 @@ pub fn processes(factor: u64) -> (u64, Vec<String>) {
 /// Whether the process still runs a program; one that is ending has given its memory back, and the image with it.
 fn has_program(process: i32) -> bool {
     !fs::read_link(format!("/proc/{process}/exe")).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+}
+
+/// Device and number of the file of the program that a process runs.
+fn program_file(process: &str) -> Option<(u64, u64)> {
+    fs::metadata(format!("/proc/{process}/exe")).ok().map(|file| (file.dev(), file.ino()))
 }
 
 /// Counts equal programs.

@@ -5,6 +5,7 @@
 //! make a tracer wait for a process that waits for the tracer, when two threads of one process begin programs at once.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
@@ -26,10 +27,17 @@ use crate::tracee::{attach, detach, interrupt, next_stop, Stop};
 const RECEIVE: u64 = 0xc050_2100;
 const SEND: u64 = 0xc018_2101;
 
+/// A filter that is served.
+struct Filter {
+    listener: OwnedFd,
+    /// A socket that learns which programs were ended, and why.
+    ended: Option<OwnedFd>,
+}
+
 /// Whoever begins a program in the node waits for this value.
 pub struct Supervisor {
     image: Image,
-    listeners: Vec<OwnedFd>,
+    filters: Vec<Filter>,
     executed: u64,
     refused: BTreeMap<String, u64>,
     killed: BTreeMap<(String, String), u64>,
@@ -40,7 +48,7 @@ impl Supervisor {
     pub fn new(clocks: Clocks) -> Option<Self> {
         Some(Self {
             image: Image::new(Map::from(clocks))?,
-            listeners: Vec::new(),
+            filters: Vec::new(),
             executed: 0,
             refused: BTreeMap::new(),
             killed: BTreeMap::new(),
@@ -52,16 +60,22 @@ impl Supervisor {
         self.image.map = Map::from(clocks);
     }
 
-    /// Serves one more filter, until the last process that has it ends.
-    pub fn listen(&mut self, listener: OwnedFd) {
-        self.listeners.push(listener);
+    /// Serves one more filter, until the last process that has it ends. Programs under it that cannot be dilated are
+    /// named in messages to the socket `ended`. A file that is no listener of a filter is ignored.
+    pub fn listen(&mut self, listener: OwnedFd, ended: Option<OwnedFd>) {
+        let name = fs::read_link(format!("/proc/self/fd/{}", listener.as_raw_fd()));
+        if name.is_ok_and(|name| name.as_os_str() == "anon_inode:seccomp notify") {
+            self.filters.push(Filter { listener, ended });
+        }
     }
 
-    /// Serves all filters until there is something to read at `other`.
-    pub fn serve_until(&mut self, other: BorrowedFd<'_>) -> io::Result<()> {
+    /// Serves all filters until there is something to read at one of `others`; returns which of them has something.
+    pub fn serve_until<const N: usize>(&mut self, others: [BorrowedFd<'_>; N]) -> io::Result<[bool; N]> {
         loop {
-            let mut sources = vec![PollFd::new(other, PollFlags::POLLIN)];
-            sources.extend(self.listeners.iter().map(|file| PollFd::new(file.as_fd(), PollFlags::POLLIN)));
+            let mut sources = others.map(|other| PollFd::new(other, PollFlags::POLLIN)).to_vec();
+            sources.extend(
+                self.filters.iter().map(|filter| PollFd::new(filter.listener.as_fd(), PollFlags::POLLIN)),
+            );
             match poll(&mut sources, PollTimeout::NONE) {
                 Err(Errno::EINTR) => continue,
                 Err(error) => return Err(error.into()),
@@ -69,14 +83,14 @@ impl Supervisor {
             }
             let events: Vec<_> =
                 sources.iter().map(|source| source.revents().unwrap_or(PollFlags::POLLHUP)).collect();
-            if !events[0].is_empty() {
-                return Ok(());
+            if events[..N].iter().any(|events| !events.is_empty()) {
+                return Ok(std::array::from_fn(|at| !events[at].is_empty()));
             }
-            for (at, events) in events[1..].iter().enumerate().rev() {
+            for (at, events) in events[N..].iter().enumerate().rev() {
                 if events.contains(PollFlags::POLLIN) {
                     self.answer(at)?;
                 } else if !events.is_empty() {
-                    self.listeners.remove(at);
+                    self.filters.remove(at);
                 }
             }
         }
@@ -105,7 +119,7 @@ impl Supervisor {
     fn answer(&mut self, at: usize) -> io::Result<()> {
         // SAFETY: all bytes zero is a value of this structure of integers; the kernel requires it.
         let mut notice: libc::seccomp_notif = unsafe { std::mem::zeroed() };
-        let listener = self.listeners[at].as_raw_fd();
+        let listener = self.filters[at].listener.as_raw_fd();
         // SAFETY: the request writes into a live structure of its type.
         match Errno::result(unsafe { libc::ioctl(listener, RECEIVE, &raw mut notice) }) {
             // The process was killed before its call was read, or a signal came.
@@ -121,7 +135,7 @@ impl Supervisor {
             _ if data.nr as u32 & X32 != 0 => format!("x32 call {}", data.nr as u32 & !X32),
             _ if data.nr as u64 == REPORT => reported().unwrap_or_else(|| "unknown report".to_owned()),
             Some(call) if call.what == What::Execute => {
-                self.execute(listener, &notice);
+                self.execute(at, &notice);
                 return Ok(());
             }
             Some(call) => call.name.to_owned(),
@@ -132,12 +146,13 @@ impl Supervisor {
         Ok(())
     }
 
-    fn execute(&mut self, listener: i32, notice: &libc::seccomp_notif) {
+    fn execute(&mut self, at: usize, notice: &libc::seccomp_notif) {
+        let listener = self.filters[at].listener.as_raw_fd();
         let thread = notice.pid as i32;
         if let Err(error) = attach(thread) {
             if error != Errno::ESRCH {
                 let why = format!("cannot be attached to ({}); a debugger may be", error.desc());
-                self.kill(thread, &why);
+                self.kill(at, thread, &why);
             }
             respond(listener, notice.id, -libc::EPERM, 0);
             return;
@@ -152,7 +167,7 @@ impl Supervisor {
                 Ok(()) => self.executed += 1,
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
                 Err(error) => {
-                    self.kill(process, &reason(&error));
+                    self.kill(at, process, &reason(&error));
                     while !matches!(next_stop(), Ok((_, Stop::Ended)) | Err(_)) {}
                 }
             },
@@ -162,8 +177,21 @@ impl Supervisor {
         }
     }
 
-    fn kill(&mut self, process: i32, why: &str) {
-        *self.killed.entry((program_of(process), why.to_owned())).or_default() += 1;
+    fn kill(&mut self, at: usize, process: i32, why: &str) {
+        let program = program_of(process);
+        if let Some(socket) = &self.filters[at].ended {
+            let message = format!("{program}: its clock cannot be slowed down, so it was ended: {why}");
+            // SAFETY: reads a live text. A socket whose reader is slow or gone does not learn it.
+            unsafe {
+                libc::send(
+                    socket.as_raw_fd(),
+                    message.as_ptr().cast(),
+                    message.len(),
+                    libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL,
+                )
+            };
+        }
+        *self.killed.entry((program, why.to_owned())).or_default() += 1;
         // SAFETY: kill touches no memory.
         unsafe { libc::kill(process, libc::SIGKILL) };
     }

@@ -39,10 +39,12 @@ from crosswind.spec.setup import setup_of
 from crosswind.stream import Event, NodeFault, Step, Stream, Subscription
 from crosswind.testbed import Agent, Ended, FabricFiles, Node, RunningFabric, TestbedError, WorkFolder
 from crosswind.testbed.enter import require_node, words_to_enter
-from crosswind.testbed.fabric import PROBE_INTERVAL_S
+from crosswind.testbed.fabric import PROBE_INTERVAL_S, grace_of
 
 # Of all that the network draws; two fabrics should not differ without a reason.
 SEED = 1
+# Between SIGTERM and SIGKILL for programs that still run when the block ends.
+_GRACE_S = 2.0
 _LISTENING = "0A"  # TCP_LISTEN in /proc/net/tcp.
 
 
@@ -74,7 +76,8 @@ class Fabric(FaultsByHand):
 
     Programs run as the caller, with the caller's files and environment, and with the node's network, host
     name and processes. They find each other by the names of nodes. Everything is removed when the block ends
-    or this process is killed.
+    or this process is killed. Where time is slowed down, it is so for them, too: all durations and instants
+    here are perceived ones.
 
     Args:
         topology: as an experiment file has it under `topology`: a mapping. Or the content of a whole file,
@@ -84,16 +87,18 @@ class Fabric(FaultsByHand):
             from a name to a condition. The first one is active from the beginning.
         condition: the name of the condition that is active from the beginning instead: one of these, of the
             topology's file or of the catalogue, or a file with one condition.
+        dilation: how many times slower time passes in the nodes, 1 to 1000; as the file says when absent.
         seed: of everything that the network draws.
         record: a new file for a recording of all decisions, for `crosswind simulate`.
         capture: a new file for a capture of all packets (pcapng).
         snap: what is stored of every captured frame.
     Raises:
         SpecErrors: everything that is wrong with the topology or a condition.
-        CrosswindError: a recording or a capture of several domains, or time that is slowed down.
+        CrosswindError: a recording or a capture of several domains, or time cannot be slowed down by that.
 
     Attributes:
         conditions: names that `set` knows besides those of the catalogue.
+        dilation: how many times slower time passes in the nodes; None where nothing slows it.
         graph: hosts, switches, links between them, and the host of each node.
         declared_domains: threads of the emulator that the topology asks for.
         recording, capture: these files, after the block; None without one.
@@ -105,6 +110,7 @@ class Fabric(FaultsByHand):
         *,
         conditions: Sequence[str | Mapping[str, object]] = (),
         condition: str | None = None,
+        dilation: int | None = None,
         seed: int = SEED,
         record: str | os.PathLike[str] | None = None,
         capture: str | os.PathLike[str] | None = None,
@@ -112,13 +118,9 @@ class Fabric(FaultsByHand):
     ) -> None:
         super().__init__()
         self._setup = _setup_of(topology)
-        if self._setup.dilation is not None:
-            raise CrosswindError(
-                "time: what `crosswind exec`, `exec` and `popen` start is in real time, the network would "
-                "not be; remove `time`, or use `crosswind run`"
-            )
+        self.dilation = self._setup.dilation(dilation)
         self._files = _files_of(record, capture, snap)
-        resolved = self._setup.resolved(seed)
+        resolved = self._setup.resolved(seed, self.dilation)
         self.declared_domains = count_of(domains_of(resolved, 1))
         self._require_one_domain_for_files(str(topology) if not isinstance(topology, Mapping) else None)
         given = _conditions_of(self._setup, conditions)
@@ -150,7 +152,7 @@ class Fabric(FaultsByHand):
             self._fabric = stack.enter_context(
                 RunningFabric(self._agent, self._spec, work.path, self._files, self._limits)
             )
-            stack.callback(self._programs.end)
+            stack.callback(self._programs.end, grace_of(self._fabric.time, _GRACE_S))
             stack.callback(self._end_stream)
             # A timeline counts from the start of a measurement.
             self._fabric.measure()
@@ -235,7 +237,7 @@ class Fabric(FaultsByHand):
         Args:
             input: its standard input; empty when absent.
             check: raise where its exit status is not 0.
-            timeout: end it after this time, in seconds.
+            timeout: end it after this time, in seconds that the node perceives.
             cwd, env: its folder and environment; those of this process when absent.
         Returns: `returncode` is 128 and the number of the signal that ended it, 126 where it cannot be
             executed, 127 where it does not exist, 3 where the node cannot be entered.
@@ -250,7 +252,7 @@ class Fabric(FaultsByHand):
             text=True,
             errors="replace",
             check=check,
-            timeout=timeout,
+            timeout=None if timeout is None else self._up().time.real_s(timeout),
             cwd=cwd,
             env=None if env is None else dict(env),
         )
@@ -290,11 +292,11 @@ class Fabric(FaultsByHand):
         """Wait until a program in a node listens on a TCP port; no packet is sent for it.
 
         Args:
-            timeout: at most, in seconds.
+            timeout: at most, in seconds that the node perceives.
         Raises: TestbedError: no program listens in time, or all programs started on the node have ended.
         """
         pid = self._node(node).pid
-        deadline = time.monotonic() + timeout
+        deadline = time.monotonic() + self._up().time.real_s(timeout)
         while not _listens(pid, port):
             ended = self._programs.statuses(node)
             if ended and None not in ended:

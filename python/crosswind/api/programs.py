@@ -16,8 +16,6 @@ from crosswind.errors import CrosswindError
 from crosswind.testbed.binaries import AGENT
 from crosswind.testbed.enter import words_to_enter
 
-# Between SIGTERM and SIGKILL for programs that still run when the block ends.
-_GRACE_S = 2.0
 # A killed program leaves its ports within milliseconds; one whose parent is stopped (Ctrl-Z) seems to run on.
 _GONE_S = 2.0
 _PROC = Path("/proc")
@@ -100,15 +98,15 @@ class Programs:
                 ) from error
         self._forget(node)
 
-    def end(self) -> None:
-        """End what still runs."""
+    def end(self, grace_s: float) -> None:
+        """End what still runs: with SIGTERM, and after a grace of real time with SIGKILL."""
         for node in [*self._ran]:
             self._forget(node)
         running = [process for _, process in self._started if process.poll() is None]
         self._started = []
         for process in running:
             process.terminate()
-        deadline = time.monotonic() + _GRACE_S
+        deadline = time.monotonic() + grace_s
         for process in running:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.0, deadline - time.monotonic()))

@@ -287,7 +287,7 @@ def _fabric(
     from crosswind.spec.network import Network as Graph
 
     setup = load_setup(find_experiment(file))
-    if setup.dilation is not None:
+    if setup.dilations:
         raise CrosswindError(
             f"{file}: time: a fingerprint is measured in real time; remove `time`, which changes nothing of "
             "the network"

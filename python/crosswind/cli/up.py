@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from crosswind.cli._dilation import dilation_option
 from crosswind.cli._machine import require_writable
 from crosswind.cli._metrics import metrics_option
 from crosswind.errors import CrosswindError, Exit
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 @click.option(
     "--condition", help="Condition: a name in FILE or the catalogue, or a file. Default: the first in FILE."
 )
+@dilation_option
 @click.option(
     "--record",
     type=click.Path(path_type=Path),
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 def command(
     file: str,
     condition: str | None,
+    dilation: int | None,
     record: Path | None,
     capture: Path | None,
     snap: str,
@@ -57,19 +60,21 @@ def command(
     FILE has a topology and may have a condition. An experiment file works, and so does the name of a
     catalogue experiment. It prints `ready` when nodes can be used with `crosswind exec`. It ends with
     Ctrl-C, SIGTERM or the end of its input. A capture ends at 1 GiB; packets beyond that are counted.
+    With --dilation, programs that `crosswind exec` starts are slowed down, too.
     With --console it prints the address of a page, and with --metrics that of metrics; only this machine can
     open them.
     """
     from crosswind.api.fabric import Fabric
     from crosswind.console import Console
     from crosswind.runner.interruption import Interruption
+    from crosswind.spec.resolved import slower_text
     from crosswind.testbed import control
     from crosswind.testbed.control import ControlServer
 
     for option, path in (("--record", record), ("--capture", capture)):
         if path is not None:
             require_writable(path, f"name another file with {option}")
-    net = Fabric(file, condition=condition, record=record, capture=capture, snap=snap)
+    net = Fabric(file, condition=condition, dilation=dilation, record=record, capture=capture, snap=snap)
 
     def answer(request: control.Request) -> BaseModel:
         # The client reads files and resolves conditions, so no file that it names is opened here.
@@ -104,6 +109,8 @@ def command(
                 "delay of at least 100us, and this network has no more of these",
                 err=True,
             )
+        if slower := slower_text([net.dilation]):
+            click.echo(slower, err=True)
         if console:
             click.echo(f"console: {shown.enter_context(Console(net)).url}", err=True)
         if metrics is not None:

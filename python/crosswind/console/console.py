@@ -49,7 +49,7 @@ class Console(Served):
     def _describe(self, _: Parameters) -> Answer:
         return Answer.of(
             _UpShown(
-                network=network_shown(self._net.graph),
+                network=network_shown(self._net.graph, [self._net.dilation]),
                 active=self._recent.active,
                 faults=self._recent.faults,
                 hand=self._hand.shown(),

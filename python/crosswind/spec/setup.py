@@ -1,12 +1,13 @@
 """A network without an experiment, which `crosswind up` builds, and its conditions.
 
-Such a file has a topology, and may have a scale and one condition (`none` when absent). An experiment file
-works as well: its topology, scale and conditions are used, and the first condition is active.
+Such a file has a topology, and may have a scale, a `time` and one condition (`none` when absent). An
+experiment file works as well: its topology, scale, time and conditions are used, and the first condition is
+active.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -17,8 +18,9 @@ from crosswind import catalog
 from crosswind.errors import CrosswindError
 from crosswind.spec.base import SpecModel
 from crosswind.spec.catalogue_condition import read_catalogue_condition
-from crosswind.spec.checks import conditions_problems, setting_of, topology_problems
+from crosswind.spec.checks import conditions_problems, setting_of, time_problems, topology_problems
 from crosswind.spec.condition import Condition
+from crosswind.spec.dilation import Slowed, Time
 from crosswind.spec.document import Document, read_document
 from crosswind.spec.draft import items
 from crosswind.spec.experiment import ConditionEntry
@@ -44,6 +46,7 @@ class SetupFile(SpecModel):
     scale: float = Field(
         1.0, gt=0, le=1, description="Every rate, buffer, burst and budget is multiplied by it."
     )
+    time: Time | None = Field(None, description="How fast time passes in the nodes; real time when absent.")
     condition: ConditionEntry = Field(_EMPTY, description="A name of the catalogue, or `name: condition`.")
 
 
@@ -56,13 +59,32 @@ class Setup:
     conditions: dict[str, Condition]
     setting: Setting
     network: dict[str, JsonValue]  # Topology and scale as written, for another process to read.
-    dilation: int | None = None
+    dilations: Sequence[int] = ()  # Those of the file; none: time passes as fast as it does.
 
-    def resolved(self, seed: int) -> ResolvedSetup:
-        """Return what `fabric_of` needs, with the setup's own conditions."""
+    def dilation(self, given: int | None = None) -> int | None:
+        """Return how many times slower time passes, as given or as the file says; None: not slower.
+
+        Raises: CrosswindError: the network cannot be slowed down by that, or the file has several.
+        """
+        if given is not None:
+            limits = resolve_topology(self.topology, self.scale).limits
+            return Slowed({node: limit.get("cpus_ppm") for node, limit in limits.items()}).checked(given)
+        if len(self.dilations) > 1:
+            raise CrosswindError(
+                f"time: dilation: the file has several, and a network that is up has one; write one there, "
+                f"or give one, such as --dilation {self.dilations[0]}"
+            )
+        return self.dilations[0] if self.dilations else None
+
+    def resolved(self, seed: int, dilation: int | None = None) -> ResolvedSetup:
+        """Return what `fabric_of` needs, with the setup's own conditions.
+
+        Args:
+            dilation: of `dilation`; not needed in virtual time.
+        """
         return ResolvedSetup(
             scale=self.scale,
-            dilation=self.dilation,
+            dilation=dilation,
             topology=resolve_topology(self.topology, self.scale),
             tcp=resolve_tcp(self.topology),
             trials=ResolvedTrials(seed=seed),
@@ -154,15 +176,25 @@ def setup_of(document: Document) -> Setup:
     if isinstance(document.data, dict) and {"application", "trials", "conditions"} & set(document.data):
         experiment = experiment_of(document)
         conditions = dict(named_conditions(experiment))
-        dilation = None if experiment.time is None else max(experiment.time.dilation)
         return Setup(
-            experiment.topology, experiment.scale, conditions, setting_of(document), network, dilation
+            experiment.topology,
+            experiment.scale,
+            conditions,
+            setting_of(document),
+            network,
+            _dilations(experiment.time),
         )
     problems: list[Problem] = []
     file = read(TypeAdapter(SetupFile), document, problems)
-    problems += [*topology_problems(document), *conditions_problems(document, [("condition",)])]
+    problems += [*topology_problems(document), *time_problems(document)]
+    problems += conditions_problems(document, [("condition",)])
     if problems or file is None:
         raise SpecErrors(problems)
     entry = file.condition
     conditions = {entry: load_catalogue_condition(entry)} if isinstance(entry, str) else dict(entry)
-    return Setup(file.topology, file.scale, conditions, setting_of(document), network)
+    setting = setting_of(document)
+    return Setup(file.topology, file.scale, conditions, setting, network, _dilations(file.time))
+
+
+def _dilations(time: Time | None) -> list[int]:
+    return [] if time is None else time.dilation

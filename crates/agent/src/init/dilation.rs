@@ -1,25 +1,31 @@
-//! Slower or wrong clocks of a node: the process that supervises its programs, and the init's side of it.
+//! Slower or wrong clocks of a node: the process that supervises its programs, the init's side of it, and that of `enter`.
 //!
 //! The supervisor is a child of the init, because the init must go on while a program begins. It ends with the node.
+//! Processes that enter the node from outside find it by a name in the node's own network namespace.
 
 use std::convert::Infallible;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use crosswind_dilation::{install, Clocks, Report, Supervisor};
+use nix::errno::Errno;
 use nix::sys::prctl;
+use nix::sys::socket::{bind, connect, socket, AddressFamily, SockFlag, SockType, UnixAddr};
 use nix::unistd::{close, fork, ForkResult, Pid};
 use serde::{Deserialize, Serialize};
 
 use super::strike::every_other;
 use super::CHANNEL_FD;
-use crate::channel::Channel;
+use crate::channel::{Channel, Received};
 use crate::failure::Failure;
+
+/// Where the supervisor can be reached, among the abstract names of the node's network namespace.
+const NAME: &[u8] = b"crosswind-clocks";
 
 /// A message to the supervisor.
 #[derive(Debug, Serialize, Deserialize)]
 enum Order {
-    /// Serve the filter whose listener is attached.
+    /// Serve the filter whose listener is attached; a second file is told which programs were ended.
     Listen,
     /// Programs that begin from now on have these clocks.
     Change(Box<Clocks>),
@@ -84,17 +90,61 @@ impl Dilation {
     }
 }
 
+/// The supervisor of a node, for a process that has entered the node from outside.
+pub struct Door(Channel);
+
+impl Door {
+    /// `None` where clocks of the node are real. The process must be in the node's network namespace.
+    pub fn find() -> io::Result<Option<Self>> {
+        let socket = datagrams()?;
+        match connect(socket.as_raw_fd(), &UnixAddr::new_abstract(NAME)?) {
+            Ok(()) => Ok(Some(Self(Channel::from(socket)))),
+            Err(Errno::ECONNREFUSED) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// As [`Dilation::apply`]; the socket gets a message for each program that is ended because it cannot be slowed.
+    pub fn apply(&self, ended: BorrowedFd<'_>) -> io::Result<()> {
+        let listener = install()?;
+        self.0.send(&Order::Listen, &[listener.as_fd(), ended])
+    }
+}
+
+fn datagrams() -> nix::Result<OwnedFd> {
+    socket(AddressFamily::Unix, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)
+}
+
 fn supervise(clocks: Clocks, init: &Channel) -> io::Result<Infallible> {
     prctl::set_name(c"node-clocks")?;
     let mut supervisor = Supervisor::new(clocks).ok_or(io::ErrorKind::Unsupported)?;
+    let door = datagrams()?;
+    bind(door.as_raw_fd(), &UnixAddr::new_abstract(NAME)?)?;
+    let door = Channel::from(door);
     loop {
-        supervisor.serve_until(init.as_fd())?;
+        let [ordered, entered] = supervisor.serve_until([init.as_fd(), door.as_fd()])?;
+        if entered {
+            // Every program of the node can send here. It can only have its own processes served.
+            if let Ok(Some(Received { message: Order::Listen, files, .. })) = door.receive() {
+                listen(&mut supervisor, files);
+            }
+        }
+        if !ordered {
+            continue;
+        }
         let received = init.receive::<Order>()?.ok_or(io::ErrorKind::UnexpectedEof)?;
         match received.message {
-            Order::Listen => received.files.into_iter().for_each(|listener| supervisor.listen(listener)),
+            Order::Listen => listen(&mut supervisor, received.files),
             Order::Change(clocks) => supervisor.change(*clocks),
             Order::Report => init.send(&supervisor.report(), &[])?,
             Order::Strike(signal) => init.send(&every_other(signal)?, &[])?,
         }
+    }
+}
+
+fn listen(supervisor: &mut Supervisor, files: Vec<OwnedFd>) {
+    let mut files = files.into_iter();
+    if let Some(listener) = files.next() {
+        supervisor.listen(listener, files.next());
     }
 }

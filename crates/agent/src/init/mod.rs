@@ -35,6 +35,7 @@ use nix::unistd::{setsid, Pid};
 use crate::channel::{Channel, FromInit, Received, StartOrder, ToInit};
 use crate::failure::Failure;
 use dilation::Dilation;
+pub use dilation::Door;
 pub use outputs::Keep;
 use outputs::Outputs;
 use usage::Meter;

@@ -1,6 +1,9 @@
 //! Slower clocks of nodes: requested with `up`, the same in all nodes, reported with `read`. And wrong ones of a node.
 #![cfg(target_arch = "x86_64")]
 
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{json, Value};
@@ -15,6 +18,11 @@ fn dilated(user: User, dilation: Value) -> (Agent, Value) {
 
 fn report(agent: &mut Agent) -> Value {
     agent.must(json!({"do": "read"}))["nodes"][0]["dilation"].clone()
+}
+
+/// The process id of the init of the first node.
+fn pid_of(up: &Value) -> String {
+    up["nodes"][0]["pid"].to_string()
 }
 
 fn seconds(text: &str) -> f64 {
@@ -78,8 +86,9 @@ fn running_processes_are_counted_and_strangers_are_named() {
     eventually(Duration::from_secs(10), "the shell and two sleeps are dilated", || {
         report(&mut agent)["processes"] == 3
     });
-    let init = up["nodes"][0]["pid"].to_string();
-    let mut stranger = command(User::Own, &["enter", &init, "--", "sleep", "60"]).spawn().unwrap();
+    // Not with `enter`, which would slow it.
+    let words = ["--target", &pid_of(&up), "--pid", "sleep", "60"];
+    let mut stranger = Command::new("nsenter").args(words).spawn().unwrap();
     eventually(Duration::from_secs(10), "a program from outside is named", || {
         report(&mut agent)["undilated"][0]["program"]
             .as_str()
@@ -87,6 +96,83 @@ fn running_processes_are_counted_and_strangers_are_named() {
     });
     stranger.kill().unwrap();
     stranger.wait().unwrap();
+}
+
+#[test]
+fn programs_that_enter_a_node_sleep_longer_and_do_not_notice() {
+    for_each_user(|user| {
+        let (mut agent, up) = dilated(user, json!({"factor": 5}));
+        let began = Instant::now();
+        let script = "a=$(date +%s%N); sleep 0.1; b=$(date +%s%N); echo $((b - a))e-9; exit 7";
+        let output = command(user, &["enter", &pid_of(&up), "--", "sh", "-c", script]).output().unwrap();
+        assert_eq!(output.status.code(), Some(7));
+        let perceived = seconds(&String::from_utf8_lossy(&output.stdout));
+        assert!((0.1..0.2).contains(&perceived), "{perceived}");
+        assert!(began.elapsed() >= Duration::from_millis(500));
+        let report = report(&mut agent);
+        // sh, date, sleep, date.
+        assert_eq!(report["execs"], 4, "{report}");
+        assert_eq!(report["undilated"], json!([]), "{report}");
+    });
+}
+
+/// A program that ends at once, loaded at an address.
+fn loaded_at(address: u64, path: &Path) {
+    // ELF64 of x86-64, executable, version 1; the entry, where program headers are, none of sections, flags; sizes.
+    let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x3e\0\x01\0\0\0".to_vec();
+    for word in [address + 120, 64, 0] {
+        file.extend(word.to_le_bytes());
+    }
+    file.extend(b"\0\0\0\0\x40\0\x38\0\x01\0\0\0\0\0\0\0");
+    // One segment to load, which can be read and executed: place in the file, addresses, sizes, alignment.
+    file.extend(b"\x01\0\0\0\x05\0\0\0");
+    for word in [0, address, address, 129, 129, 4096] {
+        file.extend(word.to_le_bytes());
+    }
+    // xor edi, edi; mov eax, 60; syscall.
+    file.extend(b"\x31\xff\xb8\x3c\0\0\0\x0f\x05");
+    std::fs::write(path, file).unwrap();
+    std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn a_program_that_enters_and_cannot_be_slowed_is_named_with_the_reason() {
+    let (mut agent, up) = dilated(User::Own, json!({"factor": 2}));
+    let [elsewhere, taken] = ["elsewhere", "taken"].map(|name| agent.folder.path().join(name));
+    loaded_at(0x40_0000, &elsewhere);
+    loaded_at(0x2000_0000_0000, &taken);
+    let enter = |script: String| {
+        let output =
+            command(User::Own, &["enter", &pid_of(&up), "--", "sh", "-c", &script]).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert_eq!(enter(elsewhere.display().to_string()), (Some(0), String::new()));
+    let why = "its clock cannot be slowed down, so it was ended: the address of the image is taken";
+    let (status, said) = enter(format!("exec {}", taken.display()));
+    assert_eq!(status, Some(128 + 9));
+    assert!(said.contains(&format!("crosswind-agent enter: {}: {why}", taken.display())), "{said}");
+    // Also when the command itself goes on.
+    let (status, said) = enter(format!("{}; exit 7", taken.display()));
+    assert!(status == Some(7) && said.contains(why), "{said}");
+    assert_eq!(report(&mut agent)["killed"][0]["count"], 2);
+}
+
+#[test]
+fn programs_of_a_node_cannot_disturb_what_slows_them() {
+    let (mut agent, _) = dilated(User::Own, json!({"factor": 2}));
+    let script = r#"python3 -c '
+import os, socket
+door = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+door.connect("\0crosswind-clocks")
+for text in (b"", b"x", b"\"Report\"", b"{\"Strike\": 9}", b"\"Listen\""):
+    door.send(text)
+    socket.send_fds(door, [text], [0, 1])
+    socket.send_fds(door, [text], [os.memfd_create("x")])
+print("sent")
+'"#;
+    assert_eq!(agent.run("a", "rude", script), "sent\n");
+    assert_eq!(agent.run("a", "after", "sleep 0.01; echo still there"), "still there\n");
+    assert_eq!(report(&mut agent)["undilated"], json!([]));
 }
 
 #[test]
@@ -98,7 +184,7 @@ fn a_program_that_does_not_exist_is_refused_as_ever() {
     // A file that is no program is found out by the exec itself.
     let path = agent.folder.path().join("empty");
     std::fs::write(&path, "neither a script nor a program").unwrap();
-    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
     let mut start = agent.shell("a", "x", "true");
     start["argv"] = json!([path]);
     assert!(agent.must_not(start).1.contains("Exec format error"));
