@@ -23,7 +23,7 @@ topology:
   nodes: {nodes}
 conditions:
   - faults: {{at: {faults}}}
-application: {{history: {{{parameters}, clients: 5, duration: 5s, warm_up: 500ms, timeout: 500ms}}}}
+application: {{history: {{{parameters}, clients: 5, duration: {duration}, warm_up: 500ms, timeout: 500ms}}}}
 trials: {{repeat: 1, rest: 0s, seed: 7}}
 """
 # The primary answers clients, and its replicas no longer hear from it; then one of them takes over.
@@ -33,12 +33,14 @@ TWO = "{db0: h0, db1: h1, client: h3}"
 THREE = "{db0: h0, db1: h1, db2: h2, client: h3}"
 
 
-def verdict(live: Live, store: str, nodes: str, faults: str, parameters: str) -> CheckedHistory:
+def verdict(
+    live: Live, store: str, nodes: str, faults: str, parameters: str, duration: str = "5s"
+) -> CheckedHistory:
     """Run one trial; return what the check of its history found."""
     if missing := History.missing(store):
         pytest.skip("; ".join(f"{item.what}; {item.remedy}" for item in missing))
     parameters = f"store: {store}, {parameters}"
-    text = EXPERIMENT.format(nodes=nodes, faults=faults, parameters=parameters)
+    text = EXPERIMENT.format(nodes=nodes, faults=faults, parameters=parameters, duration=duration)
     (live.folder / "history.yaml").write_text(text)
     live.env["CROSSWIND_CACHE_DIR"] = str(cache_folder())
     live.measured("history.yaml", timeout_s=300)
@@ -125,3 +127,40 @@ def test_serializable_reads_of_a_member_that_is_cut_off_are_stale(live: Live) ->
     cut = "{1s: {partition: db0 | db1 db2}}"
     found = verdict(live, "etcd", THREE, cut, "workload: register, durability: serializable")
     assert found.verdict == "violation"
+
+
+# The primary goes on for ten seconds, until it notices that it has no majority, and another one is elected.
+ELECTION = {"faults": "{1s: {partition: db0 | db1 db2}}", "duration": "18s"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("workload", ["register", "set", "append"])
+def test_mongodb_loses_what_only_a_primary_without_a_majority_confirmed(live: Live, workload: str) -> None:
+    asked = f"workload: {workload}, durability: w=1, read_concern: local"
+    found = verdict(live, "mongodb", THREE, parameters=asked, **ELECTION)
+    assert found.verdict == "violation"
+    # At least 140 writes a second for ten seconds; a set counts the lost ones.
+    assert workload != "set" or found.elements.lost > 200, found.elements
+
+
+@pytest.mark.long
+def test_mongodb_shows_what_a_majority_never_confirms(live: Live) -> None:
+    asked = "workload: register, durability: majority, read_concern: local"
+    assert verdict(live, "mongodb", THREE, parameters=asked, **ELECTION).verdict == "violation"
+
+
+@pytest.mark.long
+def test_a_secondary_that_is_cut_off_shows_what_a_majority_confirmed_long_ago(live: Live) -> None:
+    cut = "{1s: {isolate: db2}}"
+    asked = "workload: register, durability: majority, read_concern: majority, reads: any"
+    assert verdict(live, "mongodb", THREE, cut, asked).verdict == "violation"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("workload", ["register", "set", "append"])
+def test_mongodb_with_majorities_for_writes_and_reads_is_right(live: Live, workload: str) -> None:
+    asked = f"workload: {workload}, durability: majority, read_concern: linearizable"
+    found = verdict(live, "mongodb", THREE, parameters=asked, **ELECTION)
+    assert found.verdict == "ok", found.shown or found.undecided_because
+    assert found.confirmed > 200
+    assert found.unknown > 0

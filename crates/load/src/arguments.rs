@@ -12,6 +12,7 @@ use serde::Serialize;
 use crosswind_history::event::Workload as HistoryWorkload;
 
 use crate::history::servers::Reads;
+use crate::history::store::mongodb::ReadConcern;
 use crate::memcached::protocol::Protocol;
 use crate::probe::Gaps;
 use crate::rpc::frame;
@@ -218,6 +219,9 @@ pub struct History {
     /// Which servers are read, where only one takes writes
     #[arg(long, value_enum, default_value_t = Reads::Primary)]
     pub reads: Reads,
+    /// What a read may return; for mongodb, and `local` when absent
+    #[arg(long, value_enum)]
+    pub read_concern: Option<ReadConcern>,
     /// Make this replica (1 is the first) the primary during the run
     #[arg(long, value_name = "N", requires = "promote_after")]
     pub promote: Option<usize>,

@@ -88,11 +88,12 @@ fn history_prepare(arguments: &HistoryPrepare) -> Result<ExitCode, Failed> {
 fn history(arguments: &History) -> Result<ExitCode, Failed> {
     history::store::check(&arguments.target).map_err(Failed::Usage)?;
     let targets = arguments.targets().map_err(Failed::Usage)?;
+    let concern = arguments.read_concern().map_err(Failed::Usage)?;
     let create = |path: &Path| {
         File::create(path).map_err(|error| Failed::Usage(format!("create {}: {error}", path.display())))
     };
     let (lines, edn) = (create(&arguments.history)?, create(&arguments.edn)?);
-    let servers = Servers::new(targets, arguments.reads);
+    let servers = Servers::new(targets, arguments.reads, concern);
     let (plan, seed) = (arguments.plan(), arguments.run.seed);
     let shared = Arc::new(Shared::new(arguments.workload, arguments.keys, arguments.clients, servers, seed));
     let write = |outcome: &Outcome, stop: &Arc<Stop>| {

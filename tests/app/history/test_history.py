@@ -32,6 +32,18 @@ def test_what_does_not_fit_a_store_or_its_nodes_is_refused_with_its_place_and_a_
     assert misfits(store="etcd", failover={"at": "3s", "to": "db1"}) == {
         ("failover",): "etcd elects its leader itself; leave `failover` out"
     }
+    assert misfits(store="mongodb", failover={"at": "3s", "to": "db1"}) == {
+        ("failover",): "mongodb elects its leader itself; leave `failover` out"
+    }
+    assert misfits(store="mongodb", durability="w=0", read_concern="majority") == {
+        ("durability",): '"w=0" confirms no write, so no outcome is known; write w=1 or majority'
+    }
+    assert misfits(store="mongodb", read_concern="linearizable", reads="any") == {
+        ("reads",): "only the primary has linearizable reads; leave `reads` out"
+    }
+    assert misfits(store="redis", read_concern="local") == {
+        ("read_concern",): "redis has none; leave `read_concern` out"
+    }
     assert misfits(store="redis", failover=later) == {
         ("failover", "at"): "the measured phase ends after 5s; write an earlier instant"
     }

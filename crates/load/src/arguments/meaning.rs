@@ -5,11 +5,13 @@ use super::{
 };
 use crate::arrivals::ArrivalProcess;
 use crate::flood;
+use crate::history::servers::Reads;
+use crate::history::store::mongodb::ReadConcern;
 use crate::plan::{Pace, Plan, Quota};
 use crate::probe;
 use crate::traffic::control::{Answer, Exchange, Load};
 use crate::traffic::coordinator::Run;
-use crate::ycsb::store::target::Target;
+use crate::ycsb::store::target::{Kind, Target};
 
 impl Ycsb {
     /// The plan of the run.
@@ -45,6 +47,21 @@ impl History {
     /// The plan of the run.
     pub fn plan(&self) -> Plan {
         self.run.plan(self.clients, Some(self.duration), None)
+    }
+
+    /// What a read may return.
+    ///
+    /// # Errors
+    /// When the store has no read concern, or the servers that are read do not have this one.
+    pub fn read_concern(&self) -> Result<ReadConcern, String> {
+        let concern = self.read_concern.unwrap_or(ReadConcern::Local);
+        if self.read_concern.is_some() && self.target.store != Kind::Mongodb {
+            return Err("--read-concern is for mongodb; leave it out".into());
+        }
+        if concern == ReadConcern::Linearizable && self.reads == Reads::Any {
+            return Err("--read-concern linearizable: only the primary has it; write --reads primary".into());
+        }
+        Ok(concern)
     }
 
     /// All servers, the primary first.
@@ -214,6 +231,25 @@ mod tests {
         assert_eq!(open.pace, Pace::Open { rate_per_s: 100.0, process: ArrivalProcess::Poisson { seed: 7 } });
         assert_eq!((open.duration_ns, open.operations), (Some(2_000_000_000), None));
         assert!(!open.connects_again && plan("--duration 2 --outlive 5").unwrap().connects_again);
+    }
+
+    #[test]
+    fn a_read_concern_is_for_mongodb_and_linearizable_for_its_primary() {
+        let concern = |words: &str| {
+            let needed =
+                "crosswind-load history --server a:1 --workload set --keys 1 --clients 1 --duration 1 \
+                          --history h --edn e --seed 7 --samples s --summary t";
+            let arguments = Arguments::try_parse_from(needed.split(' ').chain(words.split_whitespace()));
+            let Ok(Arguments { command: Command::History(history) }) = arguments else {
+                panic!("{words}: not read")
+            };
+            history.read_concern()
+        };
+        assert_eq!(concern("--store redis"), Ok(ReadConcern::Local));
+        assert_eq!(concern("--store mongodb --read-concern majority --reads any"), Ok(ReadConcern::Majority));
+        assert!(concern("--store redis --read-concern local").unwrap_err().contains("for mongodb"));
+        let any = concern("--store mongodb --read-concern linearizable --reads any");
+        assert!(any.unwrap_err().contains("--reads primary"));
     }
 
     #[test]

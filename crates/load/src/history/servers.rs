@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::log::Log;
+use super::store::mongodb::ReadConcern;
 use super::store::{self, Store};
 use crate::clock::monotonic_ns;
 use crate::stop::Stop;
@@ -24,13 +25,14 @@ pub enum Reads {
 pub struct Servers {
     targets: Vec<Target>,
     reads: Reads,
+    concern: ReadConcern,
     primary: AtomicUsize,
 }
 
 impl Servers {
-    /// As many targets as there are servers, one at least.
-    pub fn new(targets: Vec<Target>, reads: Reads) -> Servers {
-        Servers { targets, reads, primary: AtomicUsize::new(0) }
+    /// As many targets as there are servers, one at least; `concern` is MongoDB's.
+    pub fn new(targets: Vec<Target>, reads: Reads, concern: ReadConcern) -> Servers {
+        Servers { targets, reads, concern, primary: AtomicUsize::new(0) }
     }
 
     /// The server that a client of this number uses for a write or a read.
@@ -46,7 +48,7 @@ impl Servers {
 
     /// Connects to a server.
     pub fn connect(&self, server: usize, stop: &Arc<Stop>) -> Result<Box<dyn Store>, String> {
-        store::connect(&self.targets[server], stop)
+        store::connect(&self.targets, server, self.concern, stop)
     }
 
     /// Makes a replica the primary after a time from the first operation on, and sends the clients there; returns when that is done.
@@ -92,7 +94,7 @@ mod tests {
             database: None,
             durability: None,
         };
-        Servers::new(vec![target("a:1"), target("b:1"), target("c:1")], reads)
+        Servers::new(vec![target("a:1"), target("b:1"), target("c:1")], reads, ReadConcern::Local)
     }
 
     #[test]

@@ -11,6 +11,7 @@ from crosswind.app.load import latency_figures, offer_load, seconds
 from crosswind.app.requirements import OwnProgram, Requirement
 from crosswind.app.server import READY_S, run_to_end
 from crosswind.app.stores.etcd import Etcd
+from crosswind.app.stores.mongodb import MongoDB
 from crosswind.app.stores.postgresql import PostgreSQL
 from crosswind.app.stores.redis import Redis
 from crosswind.app.stores.store import PRIMARY, Store, address_of, members_of, replicas_of
@@ -19,7 +20,7 @@ from crosswind.spec.declared import FaultNodes, Figure
 from crosswind.testbed.binaries import LOAD, find_binary
 
 CLIENT = "client"
-_STORES: dict[str, type[Store]] = {store.name: store for store in (PostgreSQL, Redis, Valkey, Etcd)}
+_STORES: dict[str, type[Store]] = {store.name: store for store in (PostgreSQL, Redis, Valkey, Etcd, MongoDB)}
 # The stores' prepared data have records, which this application does not use; one is the fewest.
 _RECORDS = 1
 VIOLATIONS = Figure("violations", "count", "count", "violations", "lower")
@@ -68,11 +69,12 @@ class History(Application):
             yield ("durability",), f'"{parameters.durability}" {misfit}'
         if name == Etcd.name and parameters.reads == "any":
             yield ("reads",), "each client of etcd has a member of its own already; leave `reads` out"
+        yield from _of_mongodb(parameters)
         if (failover := parameters.failover) is None:
             return
         replicas = replicas_of(nodes)
-        if name == Etcd.name:
-            yield ("failover",), "etcd elects its leader itself; leave `failover` out"
+        if name in (Etcd.name, MongoDB.name):
+            yield ("failover",), f"{name} elects its leader itself; leave `failover` out"
         elif failover.to not in replicas:
             there = f"write {', '.join(replicas)}" if replicas else "add nodes db1, db2 ..."
             yield ("failover", "to"), f'"{failover.to}" is no replica; {there}'
@@ -118,6 +120,7 @@ class History(Application):
             *("--clients", str(asked.clients)),
             *("--rate", f"{asked.rate:g}"),
             *("--reads", asked.reads),
+            *(("--read-concern", asked.read_concern) if asked.read_concern is not None else ()),
             *("--history", str(lines)),
             *("--edn", str(edn)),
         ]
@@ -136,6 +139,18 @@ class History(Application):
 
     def stop(self, stage: Stage) -> None:
         self._store.stop(stage)
+
+
+def _of_mongodb(parameters: HistoryParameters) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    concern = parameters.read_concern
+    if parameters.store != MongoDB.name:
+        if concern is not None:
+            yield ("read_concern",), f"{parameters.store} has none; leave `read_concern` out"
+        return
+    if parameters.durability == "w=0":
+        yield ("durability",), '"w=0" confirms no write, so no outcome is known; write w=1 or majority'
+    if concern == "linearizable" and parameters.reads == "any":
+        yield ("reads",), "only the primary has linearizable reads; leave `reads` out"
 
 
 def _store(parameters: HistoryParameters) -> Store:

@@ -29,10 +29,17 @@ class HistoryParameters(SpecModel):
         description="register: read, write and compare-and-set values; set: add elements and read all; "
         "append: append to lists and read them."
     )
-    store: Literal["postgresql", "redis", "valkey", "etcd"] = Field(description="The database under test.")
+    store: Literal["postgresql", "redis", "valkey", "etcd", "mongodb"] = Field(
+        description="The database under test."
+    )
     durability: Durability | None = Field(
         None,
         description="Guarantee of a confirmed operation, as for `ycsb`; the store's default when absent.",
+    )
+    read_concern: Literal["local", "majority", "linearizable"] | None = Field(
+        None,
+        description="What a read of MongoDB may return: whatever the server has (local, when absent), what a "
+        "majority has confirmed to it, or what a majority confirms at the read.",
     )
     # Not `keys`: `dict` treats every object with an attribute of that name as a mapping.
     key_count: Annotated[int, Field(ge=1, le=1000)] = Field(

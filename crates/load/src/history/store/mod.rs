@@ -1,6 +1,7 @@
 //! The stores that can, each with the connections of `ycsb`.
 
 mod etcd;
+pub mod mongodb;
 mod postgresql;
 mod redis;
 
@@ -9,6 +10,7 @@ use std::sync::Arc;
 
 use crosswind_history::event::{Value, Workload};
 
+use self::mongodb::ReadConcern;
 use crate::failure::{Failure, NotPrepared};
 use crate::stop::Stop;
 use crate::ycsb::store::target::{Kind, Target};
@@ -72,20 +74,30 @@ pub trait Store {
 /// Refuses a store that cannot.
 pub fn check(target: &Target) -> Result<(), String> {
     match target.store {
-        Kind::Redis | Kind::Etcd | Kind::Postgresql => crate::ycsb::store::check(target),
-        Kind::Mongodb | Kind::Cassandra => Err("--store: history has redis, etcd and postgresql".into()),
+        Kind::Mongodb if target.durability.as_deref() == Some("w=0") => {
+            Err("--durability w=0: no write is answered, so no outcome is known; write w=1 or majority"
+                .into())
+        }
+        Kind::Redis | Kind::Etcd | Kind::Postgresql | Kind::Mongodb => crate::ycsb::store::check(target),
+        Kind::Cassandra => Err("--store: history has redis, etcd, postgresql and mongodb".into()),
     }
 }
 
-/// Connects to a server.
-pub fn connect(target: &Target, stop: &Arc<Stop>) -> Result<Box<dyn Store>, String> {
+/// Connects to one of the servers of a store, of which the first stands for the primary.
+pub fn connect(
+    targets: &[Target],
+    server: usize,
+    concern: ReadConcern,
+    stop: &Arc<Stop>,
+) -> Result<Box<dyn Store>, String> {
+    let target = &targets[server];
     check(target)?;
     Ok(match target.store {
         Kind::Redis => Box::new(redis::Redis::connect(target, stop)?),
         Kind::Etcd => Box::new(etcd::Etcd::connect(target, stop)?),
-        Kind::Postgresql | Kind::Mongodb | Kind::Cassandra => {
-            Box::new(postgresql::Postgresql::connect(target, stop)?)
-        }
+        Kind::Mongodb if server == 0 => Box::new(mongodb::Mongodb::to_primary(targets, concern, stop)?),
+        Kind::Mongodb => Box::new(mongodb::Mongodb::to_member(target, concern, stop)?),
+        Kind::Postgresql | Kind::Cassandra => Box::new(postgresql::Postgresql::connect(target, stop)?),
     })
 }
 

@@ -7,9 +7,9 @@
 //!
 //! Source: YCSB 0.17.0, `site.ycsb.db.MongoDbClient`: the same collection, key and binary fields.
 
-mod connection;
+pub mod connection;
 pub mod prepare;
-mod primary;
+pub mod primary;
 pub mod single;
 
 use std::sync::Arc;

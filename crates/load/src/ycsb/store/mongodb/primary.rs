@@ -136,19 +136,20 @@ impl Primary {
     /// Takes the connection to the member that takes writes, as soon as there is one.
     fn look_for_primary(&mut self, why: &str, give_up_ns: u64) -> Result<(), Failure> {
         loop {
-            if let Some(connection) = self.members.iter().find_map(|member| self.as_primary(member)) {
-                self.connection = connection;
-                return Ok(());
-            }
             if self.stop.reason().is_some() {
                 return Err(Failure::Stopped);
             }
+            // Before the search: a primary that takes commands and does not answer in time would be found again and again.
             if monotonic_ns() >= give_up_ns {
                 return Err(Failure::Lost(format!(
-                    "{why}; and none of {} takes writes after {:?}",
+                    "{why}; no answer of a primary among {} within {:?}",
                     self.members.join(", "),
                     self.timeout
                 )));
+            }
+            if let Some(connection) = self.members.iter().find_map(|member| self.as_primary(member)) {
+                self.connection = connection;
+                return Ok(());
             }
             self.stop.sleep_until_ns(monotonic_ns() + LOOK_AGAIN_NS);
         }
@@ -157,7 +158,7 @@ impl Primary {
     /// Returns a connection to a member, if that member takes writes.
     fn as_primary(&self, member: &str) -> Option<Connection> {
         let mut connection = Connection::connect(member, &self.stop).ok()?;
-        connection.set_timeout(HELLO_TIMEOUT);
+        connection.set_timeout(HELLO_TIMEOUT.min(self.timeout));
         let is_primary = Hello::ask(&mut connection).ok()?.takes_writes;
         connection.set_timeout(self.timeout);
         is_primary.then_some(connection)
