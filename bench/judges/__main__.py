@@ -6,13 +6,13 @@ Needs Go and its module proxy, if the judge's program is not installed yet.
 from __future__ import annotations
 
 import argparse
-import re
 import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.judges import cometbft_figures, etcd_figures, etcd_register_figures
+from bench.sections import with_section
 
 PAGE = Path(__file__).parents[2] / "docs" / "lab" / "2026-11-judges.md"
 # By name: what installs the programs, measures in an empty folder, and yields the lines of the section.
@@ -21,15 +21,6 @@ JUDGES: dict[str, Callable[[Path], Iterator[str]]] = {
     "etcd": etcd_figures.lines,
     "etcd-register": etcd_register_figures.lines,
 }
-
-
-def with_section(page: str, title: str, lines: list[str]) -> str:
-    """Return a page whose section of this title has these lines; the section is added if there is none."""
-    section = "\n".join([f"## {title}", "", *lines, ""])
-    found = re.compile(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
-    if found.search(page):
-        return found.sub(lambda _: f"{section}\n", page).rstrip("\n") + "\n"
-    return f"{page.rstrip()}\n\n{section}"
 
 
 def main() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bench.judges.__main__ import with_section
 from bench.judges.cometbft import committed, intervals_s
+from bench.sections import with_section
 
 LOG = """\
 I[2026-11-26|08:14:42.237] Finalized block            module=state height=1

@@ -1,0 +1,1 @@
+"""What the check of histories finds in each store that it can drive."""
