@@ -50,8 +50,11 @@ def main() -> None:
     parser.add_argument("store", choices=STORES)
     store = parser.parse_args().store
     head = f"`python -m bench.histories {store}`, {datetime.now(UTC):%Y-%m-%d}."
-    measured = list(lines(store))
-    PAGE.write_text(with_section(PAGE.read_text(), store, [head, "", *measured]))
+    measured = [head, ""]
+    for line in lines(store):
+        # After each case: a run that is cut short leaves what it found.
+        measured.append(line)
+        PAGE.write_text(with_section(PAGE.read_text(), store, measured))
 
 
 if __name__ == "__main__":
