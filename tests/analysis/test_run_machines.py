@@ -34,8 +34,21 @@ def test_each_value_has_the_bound_of_its_own_trial() -> None:
 def test_the_skew_of_starts_is_that_of_the_worst_trial_with_its_bound() -> None:
     third = replace(SECOND, name="m2", began_ns=-400, clock_bound_ns=5_000)
     skew = start_skew([[FIRST, SECOND], [FIRST, SECOND, third], []])
-    assert skew == StartSkew(machines=3, skew_ns=700, bound_ns=11_000)
+    assert skew == StartSkew(machines=3, skew_ns=700, bound_ns=11_000, network="udp")
     assert start_skew([[FIRST], []]) is None
+
+
+def test_what_carried_packets_between_machines_is_said() -> None:
+    native = [replace(machine, network="native") for machine in (FIRST, SECOND)]
+    assert [line.over for line in machine_lines(machines_over([native], Provenance()))] == [
+        "raw Ethernet"
+    ] * 2
+    assert [line.over for line in machine_lines(machines_over([[FIRST, SECOND]], Provenance()))] == [
+        "UDP"
+    ] * 2
+    skew = start_skew([native])
+    assert skew is not None
+    assert skew.network == "native"
 
 
 def test_a_run_on_one_machine_has_no_such_table() -> None:

@@ -18,6 +18,7 @@ from crosswind.doctor.machines import (
     Needs,
     PeerPath,
     RemoteFacts,
+    ethernet_findings,
     facts_from,
     findings_of,
     needs_of,
@@ -96,6 +97,25 @@ def test_what_a_machine_does_not_tell_is_unknown() -> None:
 
 def test_a_machine_as_it_should_be_has_no_findings() -> None:
     assert findings_of(GOOD, M0, TESTBED, Needs(7, 16 << 30, "cubic")) == []
+
+
+@pytest.mark.parametrize(
+    ("peer", "verdict", "text"),
+    [
+        (PeerPath(1500, "whole", 250_000), None, ""),
+        (PeerPath(None, "none", None), "missing", "no frame came there and back"),
+        (
+            PeerPath(9000, "short", 250_000),
+            "missing",
+            "frames with 9000 bytes do not come from there, short ones do",
+        ),
+        (PeerPath(1500, "whole", 1_000_000), "warning", "a round trip took 1 ms, so 500 us each way"),
+    ],
+)
+def test_ways_over_raw_ethernet_are_judged(peer: PeerPath, verdict: str | None, text: str) -> None:
+    found = list(ethernet_findings({"m1": peer}, TESTBED))
+    assert [finding.verdict for finding in found] == ([] if verdict is None else [verdict])
+    assert all(text in finding.found for finding in found)
 
 
 @pytest.mark.parametrize(

@@ -189,8 +189,24 @@ def test_a_plan_shows_machines_and_the_links_between_them() -> None:
     assert "Links between machines: 4\n  us->ap (80 ms, m0 to m1)\n" in text
     assert "Too short to be between machines: 8 links (a constant delay of at least 500 us is needed)" in text
     assert "copy the agent to ~/.cache/crosswind on m0, m1, where it is not there already" in text
+    assert "Packets between machines: in UDP datagrams\n" in text
     found = json.loads(json.dumps(planned.as_dict()))["placement"]
     assert found["machine_of"]["h3"] == "m1"
+
+
+@pytest.mark.parametrize(
+    ("testbed", "over"),
+    [
+        ("network: native", "the interface that has each machine's address"),
+        ("network: native, interface: eth1", "eth1 of m0, eth1 of m1"),
+    ],
+)
+def test_a_plan_says_that_packets_between_machines_are_ethernet(testbed: str, over: str) -> None:
+    text = EXPERIMENT.replace("[none, CONDITION]", "[none]").replace("testbed: {", f"testbed: {{{testbed}, ")
+    planned = outline(resolve(parse_experiment(text.encode(), "x.yaml")))
+    assert f"Packets between machines: in Ethernet frames without IP, over {over}\n" in describe(planned)
+    found = json.loads(json.dumps(planned.as_dict()))["placement"]
+    assert found["network"] == "native"
 
 
 @pytest.mark.parametrize(

@@ -173,6 +173,9 @@ LIES: dict[str, tuple[str, Callable[[Request], object]]] = {
     "grown-file": ("get", lambda it: piece(it, 10 if it["length"] == 0 else 1 << 40)),
     "other-content": ("get", lambda it: piece(it, 9, min(9, int(str(it["length"]))))),
     "another-address": ("bind", answer({"address": "203.0.113.9:53"})),
+    "address-of-a-group": ("bind", answer({"address": "01:00:5e:00:00:01", "mtu_bytes": 1500})),
+    "address-of-nobody": ("bind", answer({"address": "00:00:00:00:00:00", "mtu_bytes": 1500})),
+    "one-ethernet-address": ("bind", answer({"address": "02:00:00:00:00:01", "mtu_bytes": 1500})),
     "account-of-root": ("nothing", lambda _: None),
 }
 

@@ -26,6 +26,8 @@ from crosswind.testbed import (
     AgentDied,
     AgentRefused,
     MachineAt,
+    Native,
+    NotHere,
     RunningFabric,
     TestbedError,
     WorkFolder,
@@ -189,6 +191,28 @@ def test_datagrams_go_to_no_address_that_a_machine_makes_up() -> None:
     with (
         WorkFolder() as work,
         pytest.raises(AgentDied, match=r"its socket is at 203\.0\.113\.9:53 and not at 10\.0\.0\.7"),
+        Machines(places, work),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("lie", ["another-address", "address-of-a-group", "address-of-nobody"])
+def test_frames_go_to_the_address_of_one_interface(lie: str) -> None:
+    places = [MachineAt(name, Liar(lie), "10.0.0.7", native=Native()) for name in ("m0", "m1")]
+    refused = pytest.raises(AgentDied, match=r"not at an Ethernet interface")
+    with WorkFolder() as work, refused, Machines(places, work):
+        pass
+
+
+def test_no_machine_takes_the_frames_of_another() -> None:
+    places = [
+        MachineAt(name, Liar("one-ethernet-address"), "10.0.0.7", native=Native()) for name in ("m0", "m1")
+    ]
+    with (
+        WorkFolder() as work,
+        pytest.raises(
+            NotHere, match=r"machines m0 and m1: both have the Ethernet address 02:00:00:00:00:01; name"
+        ),
         Machines(places, work),
     ):
         pass

@@ -19,6 +19,7 @@ class RunMachine:
         skew_ppb: the greatest, in either direction.
         began_ns, late_ns: those farthest from 0, each with the bound of its trial; None where unknown.
         lost, reordered, forged: datagrams of all trials.
+        network: what carried them.
     """
 
     name: str
@@ -30,6 +31,7 @@ class RunMachine:
     lost: int
     reordered: int
     forged: int
+    network: str
 
 
 @dataclass(frozen=True)
@@ -38,11 +40,13 @@ class StartSkew:
 
     Attributes:
         bound_ns: by which the clocks of that trial may differ.
+        network: what carried packets between them: `udp` or `native`.
     """
 
     machines: int
     skew_ns: int
     bound_ns: int
+    network: str
 
 
 def start_skew(trials: Sequence[Sequence[TrialMachine]]) -> StartSkew | None:
@@ -52,7 +56,9 @@ def start_skew(trials: Sequence[Sequence[TrialMachine]]) -> StartSkew | None:
         if len(machines) > 1:
             began = [machine.began_ns for machine in machines]
             bounds = sorted(machine.clock_bound_ns for machine in machines)
-            found.append(StartSkew(len(machines), max(began) - min(began), sum(bounds[-2:])))
+            found.append(
+                StartSkew(len(machines), max(began) - min(began), sum(bounds[-2:]), machines[0].network)
+            )
     return max(found, key=lambda it: it.skew_ns, default=None)
 
 
@@ -79,4 +85,5 @@ def _over(name: str, each: Sequence[TrialMachine], facts: MachineOfTestbed | Non
         lost=sum(it.lost for it in each),
         reordered=sum(it.reordered for it in each),
         forged=sum(it.forged for it in each),
+        network=each[0].network,
     )

@@ -48,7 +48,7 @@ def _machines(testbed: Path | None, experiment: str | None, as_json: bool) -> Ex
     """Check the machines of a testbed, or of an experiment."""
     from rich.console import Console
 
-    from crosswind.doctor.machines import look_at_machines, needs_of, print_machines
+    from crosswind.doctor.machines import look_at_machines, met_over_ethernet, needs_of, print_machines
     from crosswind.spec import find_experiment, load_experiment, resolve
     from crosswind.spec.testbed_file import load_testbed, on_testbed
     from crosswind.testbed.ssh import note_on_programs
@@ -73,7 +73,9 @@ def _machines(testbed: Path | None, experiment: str | None, as_json: bool) -> Ex
         click.echo(f"The provider {machines.provider.name} can make the {count} machines. A run checks each.")
         return Exit.DONE
     with Console(stderr=True).status(f"checking {len(machines.machines)} machines"):
-        found = look_at_machines(machines, needs)
+        found = look_at_machines(machines, needs, ways=machines.network is None)
+        if machines.network is not None:
+            found = met_over_ethernet(machines, found)
     if as_json:
         print_json([each.as_dict() for each in found])
     else:

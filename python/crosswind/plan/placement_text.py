@@ -24,6 +24,8 @@ def placement_lines(placement: Placement) -> list[str]:
         for cut in by_length
     ]
     lines += [f"Links between machines: {len(cuts) or 'none'}", *_shown(cuts)]
+    if cuts:
+        lines.append(f"Packets between machines: {_carrier(placement)}")
     if placement.short:
         count = len(placement.short)
         lines.append(
@@ -35,6 +37,14 @@ def placement_lines(placement: Placement) -> list[str]:
     lines += [f"Problem: {problem}" for problem in placement.problems]
     lines += [f"Note: {note}" for note in placement.notes]
     return lines
+
+
+def _carrier(placement: Placement) -> str:
+    if placement.network == "udp":
+        return "in UDP datagrams"
+    named = [f"{interface} of {machine}" for machine, interface in placement.interfaces.items()]
+    over = ", ".join(named) or "the interface that has each machine's address"
+    return f"in Ethernet frames without IP, over {over}"
 
 
 def _shown(texts: Sequence[str]) -> list[str]:

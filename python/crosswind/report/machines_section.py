@@ -14,10 +14,11 @@ _UNKNOWN = "-"
 
 @dataclass(frozen=True)
 class MachineLine:
-    """A machine as a row of texts."""
+    """A machine as a row of texts; `over` is what carried packets between all of them."""
 
     name: str
     address: str
+    over: str
     cpu: str
     memory: str
     kernel: str
@@ -53,6 +54,7 @@ def _line(machine: RunMachine, *, is_first: bool) -> MachineLine:
     return MachineLine(
         name=machine.name,
         address=(facts and facts.address) or _UNKNOWN,
+        over="raw Ethernet" if machine.network == "native" else "UDP",
         cpu=", ".join(filter(None, (None if cores is None else f"{cores} cores", model))) or _UNKNOWN,
         memory=_UNKNOWN if memory is None else memory_text(memory),
         kernel=(facts and facts.kernel) or _UNKNOWN,

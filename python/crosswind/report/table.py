@@ -99,7 +99,8 @@ def print_summary(summary: Summary, console: "Console") -> None:
     _say(f"[dim]{reading}[/dim]", console)
     if (skew := start_skew([trial.machines for trial in summary.trials])) is not None:
         began = f"measurements began within {within(skew.skew_ns, skew.bound_ns)} of each other"
-        _say(f"[dim]{skew.machines} machines: {began}.[/dim]", console)
+        over = " over raw Ethernet" if skew.network == "native" else ""
+        _say(f"[dim]{skew.machines} machines{over}: {began}.[/dim]", console)
     for line in fault_lines(summary):
         _say(escape(line), console)
     found = cautions(summary)

@@ -36,6 +36,7 @@ class TrialMachine:
         began_ns: start of its window after that of the first; wrong by `clock_bound_ns` at most.
         late_ns: P99 of how late packets left, or came from another machine; likewise.
         lost, reordered, forged: datagrams that were to arrive there.
+        network: what carried them: `udp` or `native`.
     """
 
     name: str
@@ -46,6 +47,7 @@ class TrialMachine:
     lost: int
     reordered: int
     forged: int
+    network: str = "udp"
 
 
 def one_ways(measurement: Measurement) -> list[OneWay]:
@@ -81,6 +83,7 @@ def machines_of(measurement: Measurement | None) -> list[TrialMachine]:
             lost=sum(way.lost for way in ways if way.target == machine.machine),
             reordered=sum(way.reordered for way in ways if way.target == machine.machine),
             forged=machine.tunnel.forged_datagrams,
+            network=machine.tunnel.network,
         )
         for machine in measurement.machines
     ]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from crosswind.app.find import application_of
 from crosswind.doctor.finding import FindingVerdict
-from crosswind.doctor.machines import LookedAt, Needs, look_at_machines, needs_of
+from crosswind.doctor.machines import LookedAt, Needs, look_at_machines, met_over_ethernet, needs_of
 from crosswind.fingerprint.measure.machines import Busy
 from crosswind.plan.placement import Placement, placement_of
 from crosswind.results.provenance import MachineOfTestbed
@@ -45,6 +45,8 @@ def check_machines(resolved: Resolved) -> CheckedMachines:
         raise NotHere("\n".join(refused))
     needs = needs_of(resolved)
     found = _look(testbed, placement, needs)
+    if testbed.network is not None:
+        found = met_over_ethernet(testbed, found)
     lacking = [
         f"{each.machine.name}: {finding.name}: {finding.found}; {finding.remedy}"
         for each in found

@@ -6,9 +6,7 @@ from pathlib import Path
 
 from crosswind.plan.placement import placement_of
 from crosswind.spec import Resolved
-from crosswind.spec.resolved import ResolvedMachine
 from crosswind.testbed import (
-    MachineAt,
     OpenVSwitchHere,
     RunningTestbed,
     SeveralMachines,
@@ -17,7 +15,7 @@ from crosswind.testbed import (
 )
 from crosswind.testbed.at_once import at_once
 from crosswind.testbed.providers import provided_machines
-from crosswind.testbed.ssh import SshTransport
+from crosswind.testbed.ssh.place import place_of
 
 
 @contextmanager
@@ -46,10 +44,6 @@ def testbed_of(resolved: Resolved, programs: Sequence[Path]) -> RunningTestbed:
     if resolved.testbed is None or placement is None:
         return ThisMachine()
     machines = {machine.name: machine for machine in resolved.testbed.machines}
-    places = at_once(lambda name: _place_of(machines[name]), placement.parts)
+    testbed = resolved.testbed
+    places = at_once(lambda name: place_of(machines[name], testbed), placement.parts)
     return SeveralMachines(places, list(placement.parts.values()), programs)
-
-
-def _place_of(machine: ResolvedMachine) -> MachineAt:
-    transport = SshTransport.of(machine)
-    return MachineAt(machine.name, transport, machine.address or transport.address(), machine.port)

@@ -145,15 +145,21 @@ def resolve_testbed(testbed: Testbed | Provided | str) -> ResolvedTestbed | None
     """Return `testbed` of the resolved experiment; None: this machine."""
     if isinstance(testbed, str):
         return None
-    machines, provider = (
-        (testbed.ssh, None)
+    machines, provider, carried = (
+        (testbed.ssh, None, testbed)
         if isinstance(testbed, Testbed)
-        else (testbed.parameters, ResolvedProvider(name=testbed.provider, parameters=testbed.values()))
+        else (
+            testbed.parameters,
+            ResolvedProvider(name=testbed.provider, parameters=testbed.values()),
+            testbed.carried,
+        )
     )
     return ResolvedTestbed(
         machines=machines.machines(),
         provider=provider,
         place=machines.place,
+        network=None if carried.network == "udp" else carried.network,
+        interface=carried.interface,
         delay_ns=machines.underlay.delay_ns,
         clock_error_ns=machines.underlay.clock_error_ns,
         files=_hashes(named_files(machines)),

@@ -14,6 +14,7 @@ from crosswind.spec import applications
 from crosswind.spec.condition import Condition
 from crosswind.spec.experiment import ConditionName, Experiment
 from crosswind.spec.sizes_file import Sizes
+from crosswind.spec.testbed.carried import Carried
 from crosswind.spec.testbed.provided import declared_provider, provider_names
 
 VERSION = 1
@@ -43,7 +44,7 @@ def experiment_schema() -> JsonSchemaValue:
     for name in provider_names():
         parameters = _own_definitions_in(declared_provider(name).Parameters, definitions)
         definitions[f"{name} machines"] = parameters
-        schema["properties"]["testbed"]["anyOf"].append(_only(name, f"#/$defs/{name} machines"))
+        schema["properties"]["testbed"]["anyOf"].append(_machines_of(name, definitions["Testbed"]))
     for option in schema["properties"]["conditions"]["items"]["oneOf"]:
         if option.get("type") == "string":
             option["anyOf"] = [{"enum": catalog.condition_names()}, _FACTOR]
@@ -66,10 +67,15 @@ def _own_definitions_in(model: type[BaseModel], definitions: JsonSchemaValue) ->
     return schema
 
 
-def _only(key: str, reference: str) -> JsonSchemaValue:
-    """Return the schema of a mapping with one key."""
-    properties = {key: {"$ref": reference}}
-    return {"type": "object", "properties": properties, "required": [key], "additionalProperties": False}
+def _machines_of(provider: str, written: JsonSchemaValue) -> JsonSchemaValue:
+    """Return the schema of a testbed of a provider: that of a written one, with other machines."""
+    shared = {key: value for key, value in written["properties"].items() if key in Carried.model_fields}
+    return {
+        "type": "object",
+        "properties": {provider: {"$ref": f"#/$defs/{provider} machines"}, **shared},
+        "required": [provider],
+        "additionalProperties": False,
+    }
 
 
 def _let_own_nodes_be_absent(schema: JsonSchemaValue) -> None:

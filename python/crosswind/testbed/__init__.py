@@ -8,7 +8,7 @@ from crosswind.testbed.binaries import find_binary
 from crosswind.testbed.errors import AgentDied, AgentRefused, FabricFault, NotHere, TestbedError
 from crosswind.testbed.fabric import Fabric, FabricFiles, Process
 from crosswind.testbed.folders import WorkFolder
-from crosswind.testbed.machines import MachineAt
+from crosswind.testbed.join import MachineAt, Native
 from crosswind.testbed.replies import Hello, Node
 from crosswind.testbed.running import RunningFabric
 from crosswind.testbed.testbed import (
@@ -29,6 +29,7 @@ __all__ = [
     "FabricFiles",
     "Hello",
     "MachineAt",
+    "Native",
     "Node",
     "NotHere",
     "OpenVSwitchHere",

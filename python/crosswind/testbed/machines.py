@@ -5,8 +5,6 @@ The first machine's clock counts: instants of the others are translated to it.
 
 from __future__ import annotations
 
-import ipaddress
-import secrets
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -19,35 +17,17 @@ from crosswind.results.measurement import SAME_CLOCK
 from crosswind.results.measurement.clock import ClockComparison, ClockEstimate, ClockLine, line_from
 from crosswind.testbed.agent import Agent
 from crosswind.testbed.at_once import at_once
-from crosswind.testbed.bounded import plain
-from crosswind.testbed.errors import AgentDied, TestbedError
+from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.files import MachineFiles, files_of
 from crosswind.testbed.folders import WorkFolder
-from crosswind.testbed.replies import Bound, Clocks, Hello, PeerClock, Reply
-from crosswind.testbed.transport import Transport
+from crosswind.testbed.join import MachineAt, join
+from crosswind.testbed.replies import Clocks, Hello, PeerClock
 
 # Exchanges take half a second; on a machine that swaps longer.
 ESTIMATE_S = 10.0
 # The shortest round trip of half a second, which is the bound, is close to the shortest of all.
 EXCHANGES_MIN = 50
 _LOOK_S = 0.02
-
-
-@dataclass(frozen=True)
-class MachineAt:
-    """A machine that carries a part of a network.
-
-    Attributes:
-        name: in messages and results.
-        transport: how its agent is started.
-        address: of its own, where datagrams of the others arrive.
-        port: for these; None: one that is free.
-    """
-
-    name: str
-    transport: Transport
-    address: str
-    port: int | None = None
 
 
 @dataclass(frozen=True)
@@ -107,7 +87,7 @@ class Machines:
             for agent in self.agents:
                 stack.enter_context(agent)
             if len(self.agents) > 1:
-                self._join()
+                join(self.places, self.agents)
             self.round_trip_ns = max(at_once(_round_trip_ns, self.agents))
             self.files = at_once(lambda agent: files_of(agent, self._work), self.agents)
             at_once(lambda files: files.send_programs(self._programs), self.files)
@@ -155,8 +135,7 @@ class Machines:
             if time.monotonic() > deadline:
                 first = self.names[0]
                 raise TestbedError(
-                    f"machine {silent[0]}: no answer to {first} over UDP within {ESTIMATE_S:g} s; let UDP "
-                    f"pass between {self.places[0].address} and the other machines' addresses, both ways"
+                    f"machine {silent[0]}: no answer to {first} over {_how(self.places[0])}, both ways"
                 )
             time.sleep(_LOOK_S)
 
@@ -164,34 +143,16 @@ class Machines:
         """Return the present on the first machine's clock, as exact as the latest answer of its agent."""
         return time.monotonic_ns() + self._ahead_ns
 
-    def _join(self) -> None:
-        addresses = [bound.address for bound in at_once(self._bind, range(len(self.places)))]
-        run, key = secrets.randbits(63), secrets.token_hex(32)
 
-        def join(domain: int) -> Reply:
-            peers = [
-                {"domain": other, "address": address}
-                for other, address in enumerate(addresses)
-                if other != domain
-            ]
-            fields = {"domain": domain, "run": run, "key": key, "peers": peers}
-            return self.agents[domain].request("join", Reply, fields)
-
-        at_once(join, range(len(self.agents)))
-
-    def _bind(self, domain: int) -> Bound:
-        """Open a machine's socket; the others send there, so it must be at the address that was named."""
-        place, agent = self.places[domain], self.agents[domain]
-        named = place.address
-        port_named = {} if place.port is None else {"port": place.port}
-        bound = agent.request("bind", Bound, {"address": named, **port_named})
-        host, _, port = bound.address.rpartition(":")
-        if host.strip("[]") != str(ipaddress.ip_address(named)) or not port.isdecimal():
-            raise AgentDied(
-                f"{agent.title}: its socket is at {plain(bound.address)} and not at {named}; reinstall so "
-                "that the agent and this crosswind come from the same version"
-            )
-        return bound
+def _how(first: MachineAt) -> str:
+    if first.native is not None:
+        return (
+            f"raw Ethernet within {ESTIMATE_S:g} s; let frames of EtherType 0x88B5 pass between their "
+            "interfaces"
+        )
+    return (
+        f"UDP within {ESTIMATE_S:g} s; let UDP pass between {first.address} and the other machines' addresses"
+    )
 
 
 def _is_known(estimate: PeerClock | None) -> bool:

@@ -66,9 +66,37 @@ class Up(Reply):
 
 
 class Bound(Reply):
-    """A socket to other machines is open at this address, as IP:PORT."""
+    """A socket to other machines is open at this address, as IP:PORT, or that of an Ethernet interface.
+
+    Attributes:
+        interface, mtu_bytes: of Ethernet; None over UDP.
+    """
 
     address: str
+    interface: str | None = None
+    mtu_bytes: int | None = None
+
+
+class MetPeer(Reply):
+    """What came from another machine while machines met.
+
+    Attributes:
+        longest_datagram: bytes of the longest that came.
+        largest_size: that datagrams may have; some had it.
+        round_trip_ns: the shortest; None where not both ways carry datagrams.
+    """
+
+    domain: int
+    received_datagrams: int
+    longest_datagram: int
+    largest_size: int
+    round_trip_ns: int | None
+
+
+class Meeting(Reply):
+    """What came from all others."""
+
+    peers: list[MetPeer]
 
 
 class PeerClock(ClockEstimate):

@@ -17,7 +17,8 @@ from crosswind.testbed.cluster import ClusterFabric
 from crosswind.testbed.errors import AgentDied, FabricFault
 from crosswind.testbed.fabric import Fabric, FabricFiles
 from crosswind.testbed.folders import WorkFolder, remove_tree
-from crosswind.testbed.machines import MachineAt, Machines
+from crosswind.testbed.join import MachineAt
+from crosswind.testbed.machines import Machines
 from crosswind.testbed.open_vswitch import OpenVSwitchFabric
 from crosswind.testbed.running import RunningFabric
 from crosswind.testbed.traffic_control import TrafficControlFabric

@@ -38,6 +38,13 @@ def test_machines_of_a_provider_have_names_before_they_exist(tmp_path: Path) -> 
     assert ResolvedTestbed.model_validate(json.loads(json.dumps(found.as_json()))) == found
 
 
+def test_packets_between_machines_of_a_provider_may_be_raw_ethernet(tmp_path: Path) -> None:
+    found = loaded(tmp_path, f"command: {{{COMMANDS}}}\nnetwork: native\ninterface: eth1")
+    assert (found.network, found.interface_of(found.machines[0])) == ("native", "eth1")
+    (said,) = problems(tmp_path, f"command: {{{COMMANDS}}}\ninterface: eth1")
+    assert said.startswith("2:12: interface has no effect on UDP")
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -57,7 +64,7 @@ def test_machines_of_a_provider_have_names_before_they_exist(tmp_path: Path) -> 
         ),
         (
             f"command: {{{COMMANDS}}}\nssh: {{hosts: [m0]}}",
-            '1:1: unknown key "command"; keys are ssh',
+            '1:1: unknown key "command"; keys are network, interface, ssh',
         ),
     ],
 )

@@ -23,6 +23,11 @@ trials: {{repeat: 2}}
 testbed: {testbed}
 """
 
+_UNUSED = (
+    "has no effect on UDP, which takes the interface that routes say; write `network: native` beside it in "
+    "`testbed`, or remove it"
+)
+
 
 def resolved(folder: Path, testbed: str) -> Resolved:
     (folder / "x.yaml").write_text(EXPERIMENT.format(testbed=testbed))
@@ -52,6 +57,18 @@ def test_machines_are_names_or_have_an_address_a_port_and_cores(tmp_path: Path) 
     assert Resolved.model_validate(json.loads(json.dumps(found.as_json()))) == found
 
 
+def test_raw_ethernet_has_an_interface_for_all_machines_and_one_for_some(tmp_path: Path) -> None:
+    hosts = "[m0, {name: m1, interface: ens4}]"
+    found = resolved(tmp_path, f"{{ssh: {{hosts: {hosts}}}, network: native, interface: eth1}}").testbed
+    assert found is not None
+    assert found.network == "native"
+    assert [found.interface_of(machine) for machine in found.machines] == ["eth1", "ens4"]
+    plain = resolved(tmp_path, "{ssh: {hosts: [m0]}, network: udp}").testbed
+    assert plain is not None
+    assert plain == resolved(tmp_path, "{ssh: {hosts: [m0]}}").testbed
+    assert "network" not in plain.as_json()
+
+
 def test_an_inventory_is_stored_by_its_hash_and_gives_words_for_ssh(tmp_path: Path) -> None:
     (tmp_path / "hosts.ini").write_text(
         "[web]\nm0 ansible_host=10.0.0.1 ansible_port=2222 ansible_user=ops\n"
@@ -79,7 +96,29 @@ def test_an_inventory_is_stored_by_its_hash_and_gives_words_for_ssh(tmp_path: Pa
         (
             "{ssh: {hosts: [{name: m1, adress: 10.0.0.1}]}}",
             '8:36: testbed.ssh.hosts[1]: unknown key "adress"; did you mean "address"? (keys: name, '
-            "address, port, cores, host, tenant)",
+            "address, port, interface, cores, host, tenant)",
+        ),
+        (
+            "{ssh: {hosts: [m0]}, network: vxlan}",
+            '8:40: testbed: network "vxlan" must be "udp" or "native"',
+        ),
+        (
+            "{ssh: {hosts: [m0]}, network: native, interface: eth/1}",
+            '8:59: testbed: interface "eth/1" is not a name of an interface; write one that `ip link` shows, '
+            "such as eth1",
+        ),
+        (
+            "{ssh: {hosts: [m0]}, interface: eth1}",
+            f"8:42: testbed: interface {_UNUSED}",
+        ),
+        (
+            "{ssh: {hosts: [{name: m0, interface: eth1}]}}",
+            f"8:47: testbed.ssh.hosts[1]: interface {_UNUSED}",
+        ),
+        (
+            "{ssh: {hosts: [m0, {name: m1, port: 7777}]}, network: native}",
+            "8:46: testbed.ssh.hosts[2]: port has no effect on Ethernet without UDP; remove it, or "
+            "`network: native`",
         ),
         (
             "{ssh: {hosts: {slurm: 'n[1-'}}}",

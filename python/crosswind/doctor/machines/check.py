@@ -10,13 +10,13 @@ from crosswind.app.requirements import NeededFile
 from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.doctor.finding import Finding, missing, warning
 from crosswind.doctor.kernel import version
-from crosswind.doctor.machines.facts import RemoteFacts
+from crosswind.doctor.machines.facts import PeerPath, RemoteFacts
 from crosswind.plan.placement import Placement, placement_of
 from crosswind.spec.resolved import Resolved, ResolvedMachine, ResolvedTestbed
 from crosswind.testbed import NotHere
 from crosswind.text.quantities import memory_text, time_text
 
-# The smallest path that datagrams between agents are made for (crates/tunnel/src/tunnel.rs).
+# The smallest path that datagrams between agents are made for (crates/tunnel/src/socket.rs).
 MTU_MIN = 1280
 # Reading any other one takes a microsecond or more, and the emulator reads the clock for every packet.
 FAST_CLOCKS = ("tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page", "xen", "timebase")
@@ -127,14 +127,19 @@ def _ways(facts: RemoteFacts, testbed: ResolvedTestbed) -> Iterator[Finding]:
                 f"an MTU of {peer.mtu_bytes} bytes, and datagrams between machines need {MTU_MIN}",
                 "raise the MTU of the interface",
             )
-        if peer.round_trip_ns is not None and peer.round_trip_ns > 2 * testbed.delay_ns:
-            half_ns = peer.round_trip_ns / 2
-            yield warning(
-                f"way to {name}",
-                f"a round trip took {time_text(peer.round_trip_ns)}, so {time_text(half_ns)} each way, and "
-                f"the testbed says {time_text(testbed.delay_ns)}",
-                "write underlay: {delay: ...} with what 999 of 1000 packets do not exceed",
-            )
+        yield from slow_way(name, peer, testbed)
+
+
+def slow_way(name: str, peer: PeerPath, testbed: ResolvedTestbed) -> Iterator[Finding]:
+    """Yield a warning where the way to a machine takes longer than the testbed says."""
+    if peer.round_trip_ns is not None and peer.round_trip_ns > 2 * testbed.delay_ns:
+        half_ns = peer.round_trip_ns / 2
+        yield warning(
+            f"way to {name}",
+            f"a round trip took {time_text(peer.round_trip_ns)}, so {time_text(half_ns)} each way, and "
+            f"the testbed says {time_text(testbed.delay_ns)}",
+            "write underlay: {delay: ...} with what 999 of 1000 packets do not exceed",
+        )
 
 
 def _lacking(facts: RemoteFacts, machine: ResolvedMachine, needs: Needs) -> Iterator[Finding]:

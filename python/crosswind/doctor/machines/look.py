@@ -59,7 +59,7 @@ def look_at_machines(
 
     Args:
         needs: of an experiment, by machine; empty without one.
-        ways: also measure the way from each machine to the others, which takes seconds.
+        ways: also measure the way from each machine to the others over IP, which takes seconds.
     """
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         addresses = dict(

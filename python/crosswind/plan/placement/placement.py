@@ -44,6 +44,8 @@ class Placement:
         cuts: links between two machines.
         short: links that cannot be cut.
         shortest_cut_ns: least delay of a link that can be cut.
+        network: what carries packets between machines: `udp` or `native`.
+        interfaces: of raw Ethernet, by machine, where the file names them.
         problems: why it cannot be carried out; thing, value, rule, remedy.
         notes: what is possible and may surprise.
     """
@@ -53,6 +55,8 @@ class Placement:
     cuts: Sequence[CutLink]
     short: Sequence[ShortLink]
     shortest_cut_ns: int
+    network: str
+    interfaces: Mapping[str, str]
     problems: Sequence[str]
     notes: Sequence[str]
 
@@ -128,6 +132,12 @@ def place(
             if (why := _why_not(link, least_ns)) is not None
         ],
         least_ns,
+        testbed.network or "udp",
+        {
+            machine.name: interface
+            for machine in testbed.machines
+            if machine.name in loads and (interface := testbed.interface_of(machine)) is not None
+        },
         [
             *_refusals(cut, machine_of, testbed),
             *(_parted(pair, machine_of) for pair in parted),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from pydantic import Field
 
@@ -36,12 +37,14 @@ class Tunnel(StoredPart):
 
     Attributes:
         domain: number of the machine.
+        network: what carried the datagrams.
         forged_datagrams: that no machine of the run has made.
         unsent: calls in which the kernel took no datagram.
         dropped_here: that had no room in the socket's buffer of `receive_buffer_bytes`.
     """
 
     domain: int = 0
+    network: Literal["udp", "native"] = "udp"
     forged_datagrams: int = 0
     unsent: int = 0
     dropped_here: int = 0

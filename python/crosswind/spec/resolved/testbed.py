@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from crosswind.spec.resolved.part import Parameters, ResolvedFile, ResolvedPart, left_out_if_empty
 
 
@@ -12,6 +14,7 @@ class ResolvedMachine(ResolvedPart):
         name: as ssh knows it.
         address: where packets of other machines arrive; None: what ssh connects to.
         port: UDP port for these packets; None: one that is free.
+        interface: for raw Ethernet; None: that of the testbed.
         cores: that the experiment may use; None: unknown.
         host_name, ssh_port, user: what ssh connects to, where an inventory or a provider says so; None: as
             `~/.ssh/config`.
@@ -23,6 +26,7 @@ class ResolvedMachine(ResolvedPart):
     name: str
     address: str | None = left_out_if_empty(None)
     port: int | None = left_out_if_empty(None)
+    interface: str | None = left_out_if_empty(None)
     cores: int | None = left_out_if_empty(None)
     host_name: str | None = left_out_if_empty(None)
     ssh_port: int | None = left_out_if_empty(None)
@@ -65,6 +69,8 @@ class ResolvedTestbed(ResolvedPart):
     Attributes:
         provider: makes the machines; before that only names and cores are known. None: they exist.
         place: the machine of hosts and switches, as far as the file says.
+        network: what carries packets between them; None: UDP.
+        interface: for raw Ethernet; None: the one with a machine's address.
         delay_ns: between two machines, which 999 of 1000 packets do not exceed.
         clock_error_ns: by which the machines' clocks may differ.
         named: the file that the command line named, where it is not in the experiment's own.
@@ -74,10 +80,16 @@ class ResolvedTestbed(ResolvedPart):
     machines: list[ResolvedMachine]
     provider: ResolvedProvider | None = left_out_if_empty(None)
     place: dict[str, str] = left_out_if_empty({})
+    network: Literal["native"] | None = left_out_if_empty(None)
+    interface: str | None = left_out_if_empty(None)
     delay_ns: int
     clock_error_ns: int
     named: str | None = left_out_if_empty(None)
     files: list[ResolvedFile] = left_out_if_empty([])
+
+    def interface_of(self, machine: ResolvedMachine) -> str | None:
+        """Return the interface of a machine for raw Ethernet; None: the one with its address."""
+        return machine.interface or self.interface
 
     @property
     def shortest_cut_ns(self) -> int:

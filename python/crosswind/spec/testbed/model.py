@@ -11,6 +11,7 @@ from crosswind.spec.base import SpecModel
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.quantities import QuantityError, shown
 from crosswind.spec.resolved import ResolvedMachine
+from crosswind.spec.testbed.carried import Carried, InterfaceName
 from crosswind.spec.testbed.inventories import (
     INVENTORIES,
     AnsibleMachines,
@@ -57,6 +58,9 @@ class Machine(SpecModel):
     port: Annotated[int, Field(ge=1, le=65535)] | None = Field(
         None, description="UDP port for these packets; one that is free when absent."
     )
+    interface: InterfaceName | None = Field(
+        None, description="For `network: native`; that of the testbed when absent."
+    )
     cores: Annotated[int, Field(ge=1, le=4096)] | None = Field(
         None, description="That the experiment may use; as many as the other machines when absent."
     )
@@ -72,6 +76,7 @@ class Machine(SpecModel):
             name=self.name,
             address=self.address,
             port=self.port,
+            interface=self.interface,
             cores=self.cores,
             labels=_labels(self.host, self.tenant),
         )
@@ -134,7 +139,7 @@ class Ssh(PlacedMachines):
         ]
 
 
-class Testbed(SpecModel):
+class Testbed(Carried):
     """Where an experiment runs, if not on this machine: machines that exist, or that a provider makes."""
 
     __test__ = False  # The name begins with "Test"; pytest must not collect it.

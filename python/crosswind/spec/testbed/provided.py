@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 
 from pydantic import Field, JsonValue, ValidationInfo
 
-from crosswind.spec.base import SpecModel, made_model
+from crosswind.spec.base import made_model
 from crosswind.spec.installed import PROVIDERS
 from crosswind.spec.resolved import ResolvedMachine
 from crosswind.spec.setting import Finding
+from crosswind.spec.testbed.carried import Carried
 from crosswind.spec.testbed.placed import PlacedMachines
 
 
@@ -50,6 +51,7 @@ class Provided:
 
     provider: str
     parameters: ProviderParameters
+    carried: Carried
 
     def values(self) -> dict[str, JsonValue]:
         """Return the parameters as plain values in base units."""
@@ -72,14 +74,16 @@ def provided(raw: object, info: ValidationInfo) -> Provided:
     assert isinstance(raw, dict)
     name = next(key for key in raw if key in provider_names())
     read = _model_of(name).model_validate(raw, context=info.context)
-    return Provided(name, getattr(read, name))
+    return Provided(name, getattr(read, name), read)
 
 
 @cache
-def _model_of(name: str) -> type[SpecModel]:
+def _model_of(name: str) -> type[Carried]:
     """Return the model of a testbed of this provider."""
     parameters = declared_provider(name).Parameters
-    return made_model("Testbed", None, {name: (parameters, Field())})
+    made = made_model("Testbed", None, {name: (parameters, Field())}, (Carried,))
+    assert issubclass(made, Carried)
+    return made
 
 
 def numbered(count: int) -> list[str]:

@@ -8,11 +8,17 @@ from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.network import Network
 from crosswind.spec.quantities import shown
 from crosswind.spec.setting import Finding
-from crosswind.spec.testbed.model import SSH, Ssh, Testbed
+from crosswind.spec.testbed.carried import NATIVE
+from crosswind.spec.testbed.model import SSH, Machine, Ssh, Testbed
 from crosswind.spec.testbed.placed import PlacedMachines
 from crosswind.spec.testbed.provided import Provided, ProviderParameters
 from crosswind.spec.text_lines import LineError
 from crosswind.spec.topology.placing import some_of
+
+_UNUSED_INTERFACE = (
+    "has no effect on UDP, which takes the interface that routes say; write `network: native` beside it in "
+    "`testbed`, or remove it"
+)
 
 
 def testbed_findings(testbed: Testbed | Provided, network: Network | None) -> Iterator[Finding]:
@@ -21,10 +27,32 @@ def testbed_findings(testbed: Testbed | Provided, network: Network | None) -> It
     Args:
         network: None where it has errors; then the names of hosts are not checked.
     """
+    carried = testbed if isinstance(testbed, Testbed) else testbed.carried
+    if carried.interface is not None and carried.network != NATIVE:
+        yield ("interface",), _UNUSED_INTERFACE
     key = SSH if isinstance(testbed, Testbed) else testbed.provider
     machines = testbed.ssh if isinstance(testbed, Testbed) else testbed.parameters
-    for path, message in _machine_findings(machines, network):
+    for path, message in [
+        *_machine_findings(machines, network),
+        *_carried_findings(machines, carried.network == NATIVE),
+    ]:
         yield (key, *path), message
+
+
+def _carried_findings(machines: Ssh | ProviderParameters, is_native: bool) -> Iterator[Finding]:
+    """Yield what a machine says of the network that does not carry packets."""
+    if not isinstance(machines, Ssh) or not isinstance(machines.hosts, list):
+        return
+    for number, machine in enumerate(machines.hosts):
+        if not isinstance(machine, Machine):
+            continue
+        if is_native and machine.port is not None:
+            yield (
+                ("hosts", number, "port"),
+                "has no effect on Ethernet without UDP; remove it, or `network: native`",
+            )
+        elif not is_native and machine.interface is not None:
+            yield ("hosts", number, "interface"), _UNUSED_INTERFACE
 
 
 def _machine_findings(machines: Ssh | ProviderParameters, network: Network | None) -> Iterator[Finding]:
