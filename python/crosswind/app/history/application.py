@@ -61,20 +61,16 @@ class History(Application):
     def misfits(
         cls, parameters: HistoryParameters, nodes: Collection[str]
     ) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        name, durabilities = parameters.store, _STORES[parameters.store].durabilities
-        if parameters.durability is not None and parameters.durability not in durabilities:
-            allowed = ", ".join(durabilities)
-            yield ("durability",), f'"{parameters.durability}" is none of {name}; write {allowed}'
-        elif misfit := _store(parameters).misfit(nodes):
+        if misfit := _store(parameters).misfit(nodes):
             yield ("durability",), f'"{parameters.durability}" {misfit}'
-        if name == Etcd.name and parameters.reads == "any":
+        if parameters.store == Etcd.name and parameters.reads == "any":
             yield ("reads",), "each client of etcd has a member of its own already; leave `reads` out"
         yield from _of_mongodb(parameters)
         if (failover := parameters.failover) is None:
             return
         replicas = replicas_of(nodes)
-        if name in (Etcd.name, MongoDB.name):
-            yield ("failover",), f"{name} elects its leader itself; leave `failover` out"
+        if parameters.store in (Etcd.name, MongoDB.name):
+            yield ("failover",), f"{parameters.store} elects its leader itself; leave `failover` out"
         elif failover.to not in replicas:
             there = f"write {', '.join(replicas)}" if replicas else "add nodes db1, db2 ..."
             yield ("failover", "to"), f'"{failover.to}" is no replica; {there}'

@@ -60,6 +60,8 @@ class Redis(Store):
         return version_of(self._program("server"), "--version")
 
     def misfit(self, nodes: Collection[str]) -> str | None:
+        if unknown := super().misfit(nodes):
+            return unknown
         awaited, replicas = int(self.durability.partition("=")[2]), len(replicas_of(nodes))
         if awaited <= replicas:
             return None

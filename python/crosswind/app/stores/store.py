@@ -69,7 +69,9 @@ class Store(ABC):
         return None
 
     def misfit(self, nodes: Collection[str]) -> str | None:
-        """Return why this durability is impossible with these nodes, and the remedy."""
+        """Return why this durability cannot be had, also with these nodes, and the remedy."""
+        if self.durability not in self.durabilities:
+            return f"is none of {self.name}; write {', '.join(self.durabilities)}"
         return None
 
     def demand(self, nodes: Collection[str]) -> Demand:
