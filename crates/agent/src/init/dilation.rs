@@ -45,13 +45,15 @@ impl Dilation {
     pub fn begin(clocks: Clocks) -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::internal(format!("start what slows its clocks: {error}"));
         let (ours, theirs) = Channel::pair().map_err(failed)?;
+        // Before the node is said to be ready, so that nobody enters it in real time meanwhile.
+        let door = door().map_err(failed)?;
         // SAFETY: this process has one thread, so no lock can be held by a thread that the child does not have.
         match unsafe { fork() }.map_err(|error| failed(error.into()))? {
             ForkResult::Child => {
                 drop(ours);
                 // The agent takes the end of this channel for the end of the node.
                 let _ = close(CHANNEL_FD);
-                let Err(error) = supervise(clocks, &theirs);
+                let Err(error) = supervise(clocks, &theirs, &door);
                 eprintln!("crosswind-agent: what slows the clocks of a node: {error}");
                 // SAFETY: ends the child at once, without running the exit handlers that the init registered.
                 unsafe { libc::_exit(1) }
@@ -115,12 +117,16 @@ fn datagrams() -> nix::Result<OwnedFd> {
     socket(AddressFamily::Unix, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)
 }
 
-fn supervise(clocks: Clocks, init: &Channel) -> io::Result<Infallible> {
-    prctl::set_name(c"node-clocks")?;
-    let mut supervisor = Supervisor::new(clocks).ok_or(io::ErrorKind::Unsupported)?;
+/// Where processes that enter the node are heard.
+fn door() -> io::Result<Channel> {
     let door = datagrams()?;
     bind(door.as_raw_fd(), &UnixAddr::new_abstract(NAME)?)?;
-    let door = Channel::from(door);
+    Ok(Channel::from(door))
+}
+
+fn supervise(clocks: Clocks, init: &Channel, door: &Channel) -> io::Result<Infallible> {
+    prctl::set_name(c"node-clocks")?;
+    let mut supervisor = Supervisor::new(clocks).ok_or(io::ErrorKind::Unsupported)?;
     loop {
         let [ordered, entered] = supervisor.serve_until([init.as_fd(), door.as_fd()])?;
         if entered {
