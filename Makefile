@@ -12,6 +12,8 @@
 #   make docs    elements.json and the reference from the code; the documentation as a site in site/index.html
 
 SHELL := /bin/bash
+# Python keeps what it has compiled, whatever the caller's environment says: else each start in a test compiles all libraries again.
+unexport PYTHONDONTWRITEBYTECODE
 PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := $(shell find crates python -type f -not -name '*.pyc' -not -path '*/target/*') Cargo.toml Cargo.lock pyproject.toml setup.py requirements-page.txt
@@ -73,7 +75,7 @@ live:
 # What live tests leave of the cores is for what needs no quiet; its output comes when it ends.
 define beside_live
 	@mkdir -p target
-	@nice -n 19 $(1) >target/$@.log 2>&1; status=$$?; cat target/$@.log; exit $$status
+	@chrt --idle 0 $(1) >target/$@.log 2>&1; status=$$?; cat target/$@.log; exit $$status
 endef
 
 pure:
