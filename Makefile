@@ -2,7 +2,7 @@
 #
 #   make build   the crosswind command with its agent and load generator, in .venv/bin
 #   make demo    the ten shaping set-ups of the ICPE '23 study against a replicated PostgreSQL, and a report
-#   make test    every claim once, in a quarter of an hour on two cores; what this machine cannot run says SKIPPED and why
+#   make test    every claim once, in some seventeen minutes on two cores; what this machine cannot run says SKIPPED and why
 #   make test-all  what make test leaves out: every store and server, long runs, 50 kills, and make floors
 #   make floors  the tests of statistics, experiments, plans, tables and loaded results with the oldest versions that pyproject.toml declares
 #   make agents  the agent as a static program for each kind of CPU, which crosswind copies to other machines; the wheel has them
@@ -18,7 +18,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := $(shell find crates python -type f -not -name '*.pyc' -not -path '*/target/*') Cargo.toml Cargo.lock pyproject.toml setup.py requirements-page.txt
 
-.PHONY: build programs agents demo test test-all live pure floors floors-3.11 wheel test-wheel bench lint lint-cargo-fmt lint-clippy lint-ruff lint-ruff-format lint-mypy lint-layers lint-words docs clean
+.PHONY: build programs agents demo test test-all floors wheel test-wheel bench lint lint-cargo-fmt lint-clippy lint-ruff lint-ruff-format lint-mypy lint-layers lint-words docs clean
 
 build: .venv/.built
 
@@ -61,25 +61,20 @@ demo: build
 test: build
 	@bash tests/prepare.sh
 	cargo test --workspace
-	@$(MAKE) --no-print-directory --jobs 2 --keep-going ASKED="not long" live pure
+	$(PURE) -m "not long"
+	$(LIVE) -m "not long"
+
+PURE := $(BIN)/pytest --numprocesses auto --ignore tests/live
+
+# Three files of live tests at a time, because they wait for much. One that fails is run once more, and named in the summary: a hypervisor
+# may have taken the core away.
+LIVE := $(BIN)/pytest --numprocesses 3 --dist loadfile --reruns 1 -r aR tests/live
 
 test-all: build
 	@bash tests/prepare.sh
-	@$(MAKE) --no-print-directory --jobs 2 --keep-going ASKED=long live floors pure
-
-# Two files of live tests at a time, because most of their time they wait. One that fails is run once more, and named in the summary: a
-# hypervisor may have taken the core away.
-live:
-	$(BIN)/pytest --numprocesses 2 --dist loadfile --reruns 1 -r aR tests/live -m "$(ASKED)"
-
-# What live tests leave of the cores is for what needs no quiet; its output comes when it ends.
-define beside_live
-	@mkdir -p target
-	@chrt --idle 0 $(1) >target/$@.log 2>&1; status=$$?; cat target/$@.log; exit $$status
-endef
-
-pure:
-	$(call beside_live,$(BIN)/pytest --numprocesses auto --ignore tests/live -m "$(ASKED)")
+	$(MAKE) --no-print-directory floors
+	$(PURE) -m long
+	$(LIVE) -m long
 
 # The oldest versions have wheels for the oldest Python alone, 3.11; they are installed once.
 FLOORS := .venv/floors/bin
@@ -87,11 +82,9 @@ FLOOR_TESTS := tests/spec tests/plan tests/stats/test_comparisons.py tests/stats
 	tests/stats/test_independence.py tests/report/test_paper_table.py tests/report/test_measures.py tests/api/test_load.py
 
 floors: $(BIN)/python
-	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info[:2] == (3, 11))'; then echo "SKIPPED make floors: the oldest versions need Python 3.11"; \
-	else $(MAKE) --no-print-directory floors-3.11; fi
-
-floors-3.11: .venv/.floors
-	$(call beside_live,env PYTHONPATH=python $(FLOORS)/pytest --numprocesses auto --durations 0 --quiet $(FLOOR_TESTS))
+	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'; then $(MAKE) --no-print-directory .venv/.floors && \
+		PYTHONPATH=python $(FLOORS)/pytest --numprocesses auto --durations 0 --quiet $(FLOOR_TESTS); \
+	else echo "SKIPPED make floors: the oldest versions need Python 3.11"; fi
 
 .venv/.floors: pyproject.toml requirements-dev.txt tests/floors.py
 	$(BIN)/python -m venv .venv/floors

@@ -267,6 +267,7 @@ name: live
 topology:
   hosts: 2
   uplink: {{rate: 100Mbit/s, delay: 1ms, buffer: 64KiB}}
+  wait: sleep
   nodes: {{server: h0, client: h1}}
 conditions:
   - none

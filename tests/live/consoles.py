@@ -19,6 +19,7 @@ NETWORK = """
 topology:
   hosts: 2
   uplink: {rate: 100Mbit/s, delay: 0us, buffer: 64KiB}
+  wait: sleep
   nodes: {a: h0, b: h1}
 condition:
   far: {link: [{delay: {time: 5ms}}]}

@@ -19,6 +19,7 @@ name: live
 topology:
   hosts: 2
   uplink: {rate: 1Gbit/s, delay: 100us, buffer: 512KiB}
+  wait: sleep
   nodes: {server: h0, client: h1}
 conditions: CONDITIONS
 trials: {repeat: REPEAT, rest: 0s, seed: 7}

@@ -25,6 +25,7 @@ name: live
 topology:
   hosts: 3
   uplink: {rate: 1Gbit/s, delay: 100us, buffer: 512KiB}
+  wait: sleep
   nodes: {seed: h0, web: h1, client: h2}
 conditions: [none, slow: {host.egress: [{police: {rate: 20Mbit/s, burst: 20kB, on: [web]}}]}]
 trials: {repeat: REPEAT, rest: 0s, seed: 7}

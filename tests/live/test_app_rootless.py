@@ -16,6 +16,7 @@ name: live
 topology:
   hosts: 2
   uplink: {{rate: 1Gbit/s, delay: 10us, buffer: 256KiB}}
+  wait: sleep
   nodes: {{{nodes}}}
 conditions: [none]
 application: {{{application}}}

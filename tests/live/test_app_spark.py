@@ -40,6 +40,7 @@ name: live-spark
 topology:
   hosts: 4
   uplink: {{rate: 1Gbit/s, delay: 2us, buffer: 512KiB}}
+  wait: sleep
   nodes: {{master: h0, worker0: h1, worker1: h2, client: h3}}
 conditions: {conditions}
 application: {{spark: {{{spark}, {QUICK}}}}}

@@ -30,6 +30,7 @@ name: live-store
 topology:
   hosts: 4
   uplink: {{rate: 1Gbit/s, delay: 2us, buffer: 64KiB}}
+  wait: sleep
   nodes: {{db0: h0, db1: h1, db2: h2, client: h3}}
 conditions:
   - none

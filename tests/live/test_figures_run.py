@@ -111,6 +111,7 @@ summary: a job through a token bucket
 topology:
   hosts: 2
   uplink: {rate: 1Gbit/s, delay: 100us, buffer: 256KiB}
+  wait: sleep
   nodes: {server: h0, client: h1}
 conditions:
   - none

@@ -22,6 +22,7 @@ name: live
 topology:
   hosts: 2
   uplink: {{rate: 1Gbit/s, delay: 10us, buffer: 256KiB}}
+  wait: sleep
   nodes: {{{server}: h0, client: h1}}
 conditions: [none]
 application: {{{application}}}

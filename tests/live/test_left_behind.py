@@ -14,6 +14,7 @@ NETWORK = """
 topology:
   hosts: 2
   uplink: {rate: 100Mbit/s, delay: 1ms, buffer: 1MiB}
+  wait: sleep
   nodes: {a: h0, b: h1}
 """
 

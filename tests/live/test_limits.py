@@ -22,6 +22,7 @@ name: live
 topology:
   hosts: 1
   uplink: {{rate: 1Gbit/s, delay: 2us, buffer: 64KiB}}
+  wait: sleep
   nodes: {{work: {node}}}
 conditions: [none]
 application:

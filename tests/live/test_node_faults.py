@@ -28,6 +28,7 @@ name: node-faults
 topology:
   hosts: 4
   uplink: {{rate: 1Gbit/s, delay: 20us, buffer: 256KiB}}
+  wait: sleep
   nodes: {{{nodes}}}
 conditions:
   - broken:

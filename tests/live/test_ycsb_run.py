@@ -28,6 +28,7 @@ name: live-ycsb
 topology:
   hosts: 4
   uplink: {{rate: 1Gbit/s, delay: 2us, buffer: 64KiB}}
+  wait: sleep
   nodes: {{db0: h0, db1: h1, db2: h2, client: h3}}
 conditions: [{condition}]
 application: {{ycsb: {{workload: a, records: 500, duration: {duration}, warm_up: 200ms, clients: 2}}}}
@@ -128,6 +129,7 @@ name: live-noise
 topology:
   hosts: 2
   uplink: {{rate: 1Gbit/s, delay: 2us, buffer: 64KiB}}
+  wait: sleep
   nodes: {{server: h0, client: h1}}
 conditions: [{{{noisy}}}]
 application: {{rpc: {{duration: 2500ms, warm_up: 200ms}}}}
