@@ -62,19 +62,19 @@ test: build
 	@bash tests/prepare.sh
 	cargo test --workspace
 	$(PURE) -m "not long"
-	$(LIVE) -m "not long"
+	$(LIVE) --numprocesses 3 -m "not long"
 
 PURE := $(BIN)/pytest --numprocesses auto --ignore tests/live
 
-# Three files of live tests at a time, because they wait for much. One that fails is run once more, and named in the summary: a hypervisor
+# Several files of live tests at a time, because they wait for much. One that fails is run once more, and named in the summary: a hypervisor
 # may have taken the core away.
-LIVE := $(BIN)/pytest --numprocesses 3 --dist loadfile --reruns 1 -r aR tests/live
+LIVE := $(BIN)/pytest --dist loadfile --reruns 1 -r aR tests/live
 
 test-all: build
 	@bash tests/prepare.sh
 	$(MAKE) --no-print-directory floors
 	$(PURE) -m long
-	$(LIVE) -m long
+	$(LIVE) --numprocesses 2 -m long
 
 # The oldest versions have wheels for the oldest Python alone, 3.11; they are installed once.
 FLOORS := .venv/floors/bin
