@@ -2,7 +2,7 @@
 #
 #   make build   the crosswind command with its agent and load generator, in .venv/bin
 #   make demo    the ten shaping set-ups of the ICPE '23 study against a replicated PostgreSQL, and a report
-#   make test    every claim once, in some seventeen minutes on two cores; what this machine cannot run says SKIPPED and why
+#   make test    every claim once, in some sixteen minutes on two cores; what this machine cannot run says SKIPPED and why
 #   make test-all  what make test leaves out: every store and server, long runs, 50 kills, and make floors
 #   make floors  the tests of statistics, experiments, plans, tables and loaded results with the oldest versions that pyproject.toml declares
 #   make agents  the agent as a static program for each kind of CPU, which crosswind copies to other machines; the wheel has them
