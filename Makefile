@@ -1,8 +1,9 @@
 # Two commands for everybody: `make demo` and `make test`. Each installs what it needs into .venv and target/.
 #
 #   make build   the crosswind command with its agent and load generator, in .venv/bin
+#   make tools   beside it what tests, linters and the documentation need; the targets below install it, too
 #   make demo    the ten shaping set-ups of the ICPE '23 study against a replicated PostgreSQL, and a report
-#   make test    every claim once, in some sixteen minutes on two cores; what this machine cannot run says SKIPPED and why
+#   make test    every claim once, in some fourteen minutes on two cores; what this machine cannot run says SKIPPED and why
 #   make test-all  what make test leaves out: every store and server, long runs, 50 kills, and make floors
 #   make floors  the tests of statistics, experiments, plans, tables and loaded results with the oldest versions that pyproject.toml declares
 #   make agents  the agent as a static program for each kind of CPU, which crosswind copies to other machines; the wheel has them
@@ -18,28 +19,36 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := $(shell find crates python -type f -not -name '*.pyc' -not -path '*/target/*') Cargo.toml Cargo.lock pyproject.toml setup.py requirements-page.txt
 
-.PHONY: build programs agents demo test test-all floors wheel test-wheel bench lint lint-cargo-fmt lint-clippy lint-ruff lint-ruff-format lint-mypy lint-layers lint-words docs clean
+.PHONY: build tools programs agents demo test test-all floors wheel test-wheel bench lint lint-cargo-fmt lint-clippy lint-ruff lint-ruff-format lint-mypy lint-layers lint-words docs docs-rust docs-site clean
 
 build: .venv/.built
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "crosswind needs Python 3.11 or newer; $(PYTHON) is older. Set PYTHON=..." >&2; exit 3; }
-	@command -v cargo >/dev/null || { echo "crosswind needs Rust (cargo); see rustup in your distribution" >&2; exit 3; }
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { [ "$$(id -u)" = 0 ] && apt-get install -y python3-venv; } || { echo "Python's venv module is missing: apt-get install python3-venv" >&2; exit 3; }
 	$(PYTHON) -m venv .venv
 
-.venv/.tools: $(BIN)/python requirements.txt requirements-dev.txt
+# What the package needs to be built and to run.
+.venv/.libraries: $(BIN)/python requirements.txt requirements-build.txt
+	$(BIN)/pip install -q --no-compile --disable-pip-version-check -r requirements-build.txt
+	@touch $@
+
+# What tests, linters, benchmarks and the documentation need beside it.
+.venv/.tools: .venv/.libraries requirements-dev.txt
 	$(BIN)/pip install -q --no-compile --disable-pip-version-check -r requirements-dev.txt
 	@touch $@
 
+tools: .venv/.tools
+
 # Libraries are fetched while the programs compile; pip then finds the programs compiled.
-.venv/.built: $(BIN)/python requirements.txt requirements-dev.txt $(SOURCES)
-	@$(MAKE) --no-print-directory --jobs 2 .venv/.tools programs
+.venv/.built: requirements.txt requirements-build.txt $(SOURCES)
+	@$(MAKE) --no-print-directory --jobs 2 programs .venv/.libraries
 	$(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation .
 	@rm -rf build
 	@touch $@
 
-programs: $(BIN)/python
+programs:
+	@command -v cargo >/dev/null || { echo "crosswind needs Rust (cargo); see rustup in your distribution" >&2; exit 3; }
 	cargo build --release --quiet $(foreach program,agent load simulator,-p crosswind-$(program))
 
 # Linked by Rust's own linker, so that each is built on any machine; rustup brings the two targets. They are data of the wheel and not
@@ -52,17 +61,20 @@ agents: $(PROCESSORS:%=$(AGENTS)/%/crosswind-agent)
 $(AGENTS)/%/crosswind-agent: $(shell find crates -name '*.rs' -not -path '*/target/*') Cargo.toml Cargo.lock
 	rustup --quiet target add $*-unknown-linux-musl
 	CARGO_TARGET_$(shell echo $* | tr a-z A-Z)_UNKNOWN_LINUX_MUSL_LINKER=rust-lld \
-		cargo build --release --quiet --target $*-unknown-linux-musl -p crosswind-agent
-	install -D -m 644 target/$*-unknown-linux-musl/release/crosswind-agent $@
+		cargo build --profile dist --quiet --target $*-unknown-linux-musl -p crosswind-agent
+	install -D -m 644 target/$*-unknown-linux-musl/dist/crosswind-agent $@
 
 demo: build
 	$(BIN)/crosswind demo
 
-test: build
+test: build .venv/.tools
 	@bash tests/prepare.sh
-	cargo test --workspace
+	$(RUST_TESTS) --no-fail-fast || { echo "a Rust test failed; all run once more"; $(RUST_TESTS); }
 	$(PURE) -m "not long"
-	$(LIVE) --numprocesses 3 -m "not long"
+	$(LIVE) --numprocesses 4 -m "not long"
+
+# As with live tests below, once more where one fails.
+RUST_TESTS := cargo test --workspace
 
 PURE := $(BIN)/pytest --numprocesses auto --ignore tests/live
 
@@ -70,11 +82,12 @@ PURE := $(BIN)/pytest --numprocesses auto --ignore tests/live
 # may have taken the core away.
 LIVE := $(BIN)/pytest --dist loadfile --reruns 1 -r aR tests/live
 
-test-all: build
+test-all: build .venv/.tools
 	@bash tests/prepare.sh
 	$(MAKE) --no-print-directory floors
 	$(PURE) -m long
-	$(LIVE) --numprocesses 2 -m long
+	$(LIVE) -m "long and alone"
+	$(LIVE) --numprocesses 3 -m "long and not alone"
 
 # The oldest versions have wheels for the oldest Python alone, 3.11; they are installed once.
 FLOORS := .venv/floors/bin
@@ -86,9 +99,9 @@ floors: $(BIN)/python
 		PYTHONPATH=python $(FLOORS)/pytest --numprocesses auto --durations 0 --quiet $(FLOOR_TESTS); \
 	else echo "SKIPPED make floors: the oldest versions need Python 3.11"; fi
 
-.venv/.floors: pyproject.toml requirements-dev.txt tests/floors.py
+.venv/.floors: pyproject.toml requirements-build.txt requirements-dev.txt tests/floors.py
 	$(BIN)/python -m venv .venv/floors
-	$(FLOORS)/pip install -q --disable-pip-version-check $$($(BIN)/python tests/floors.py) $$(grep -E '^(hypothesis|jsonschema|pytest|pytest-timeout|pytest-xdist|setuptools|setuptools-rust)==' requirements-dev.txt)
+	$(FLOORS)/pip install -q --disable-pip-version-check $$($(BIN)/python tests/floors.py) $$(grep -hE '^(hypothesis|jsonschema|pytest|pytest-timeout|pytest-xdist|setuptools|setuptools-rust)==' requirements-build.txt requirements-dev.txt)
 	$(FLOORS)/python tests/floors.py "$$($(FLOORS)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
 	@touch $@
 
@@ -98,7 +111,7 @@ LINKER_VARIABLE := CARGO_TARGET_$(shell echo $(WHEEL_TARGET) | tr a-z- A-Z_)_LIN
 
 wheel: .venv/.release agents
 	rm -rf dist
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(LINKER_VARIABLE)="$(CURDIR)/release/zig-cc" CARGO_TARGET_DIR="$(CURDIR)/target/wheel" \
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(LINKER_VARIABLE)="$(CURDIR)/release/zig-cc" CARGO_TARGET_DIR="$(CURDIR)/target/wheel" SETUPTOOLS_RUST_CARGO_PROFILE=dist \
 		$(BIN)/pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
 	@rm -rf build
 	$(BIN)/auditwheel show dist/crosswind-*.whl
@@ -110,7 +123,7 @@ wheel: .venv/.release agents
 test-wheel: wheel
 	$(BIN)/python release/try_wheel.py dist/crosswind-*.whl
 
-bench: build
+bench: build .venv/.tools
 	$(BIN)/python -m bench
 
 # Each linter by itself is what a hook of .pre-commit-config.yaml calls.
@@ -137,8 +150,12 @@ lint-layers: .venv/.tools
 lint-words: .venv/.tools
 	$(BIN)/python docs/words.py
 
-docs: build
+docs: docs-rust docs-site
+
+docs-rust:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+
+docs-site: build .venv/.tools
 	$(BIN)/python docs/generate.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 

@@ -38,14 +38,14 @@ if missing ovs-vswitchd && ! [ -x /usr/sbin/ovs-vswitchd ]; then
     fi
 fi
 
-# A browser to open the report in, ping and iproute2 to look at networks, a firewall to stand in the way, and sshd for machines come from the
-# system's packages.
-if missing chromium || missing ping || missing ip || missing nft || ! [ -x /usr/sbin/sshd ]; then
+# A browser to open the report in, ping, iproute2 and tcpdump to look at networks, a firewall to stand in the way, and sshd for machines come
+# from the system's packages.
+if missing chromium || missing ping || missing ip || missing tcpdump || missing nft || ! [ -x /usr/sbin/sshd ]; then
     if [ "$(id -u)" = 0 ] && ! missing apt-get; then
-        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium iputils-ping iproute2 nftables openssh-client openssh-server >/dev/null ||
-            echo "chromium, iputils-ping, iproute2, nftables or openssh-server could not be installed; their tests will be skipped"
+        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium iputils-ping iproute2 tcpdump nftables openssh-client openssh-server >/dev/null ||
+            echo "chromium, iputils-ping, iproute2, tcpdump, nftables or openssh-server could not be installed; their tests will be skipped"
     else
-        echo "chromium, iputils-ping, iproute2, nftables or openssh-server is missing and this is not root on Debian; their tests will be skipped"
+        echo "chromium, iputils-ping, iproute2, tcpdump, nftables or openssh-server is missing and this is not root on Debian; their tests will be skipped"
     fi
 fi
 

@@ -8,7 +8,7 @@ from crosswind.certify import Claim, Decision
 from crosswind.certify.conformance import rfc2544, rfc9971
 from crosswind.certify.quiet import Tries
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.alone]
 
 # A machine that is never quiet costs each test no more than this.
 REPEATED_S_MAX = 10.0

@@ -36,6 +36,7 @@ def test_round_trips_are_those_of_its_matrix(matrix: Zones) -> None:
     assert matrix.wrong(found) == {}
 
 
+@pytest.mark.alone
 def test_blocks_come_later_by_what_its_matrix_says(live: Live, matrix: Zones) -> None:
     """By what a proposal and two rounds of votes take; the machine's own work overlaps with a part of it."""
     if (load := os.getloadavg()[0]) > 3:

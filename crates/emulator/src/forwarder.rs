@@ -493,6 +493,7 @@ fn bytes_of<'a, P: Port>(source: Option<&'a P>, entry: &'a InTransit<P::Slot>) -
 }
 
 /// The wire packets of its train that an engine packet represents.
+#[inline]
 fn wire_packets(packet: &Packet, train: &Train) -> (u32, u32) {
     Frame::index_of(packet.tag).map_or((0, train.count() - 1), |index| (index, index))
 }

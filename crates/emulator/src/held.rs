@@ -59,6 +59,7 @@ impl Holds {
     /// A segment enters; returns the acknowledgement in the other direction for which it had waited.
     ///
     /// Flows beyond `flows_max` are not followed.
+    #[inline]
     pub fn entered(&mut self, flow: Flow, segment: Passing, flows_max: usize) -> Option<Held> {
         if let Some(acknowledged) = segment.acknowledges {
             self.acknowledged(flow, segment.at_ns, acknowledged, segment.end.is_some());
@@ -76,6 +77,7 @@ impl Holds {
 
 impl Holds {
     /// A segment acknowledges data of the other direction.
+    #[inline]
     pub fn acknowledged(&mut self, flow: Flow, at_ns: u64, acknowledged: u32, has_data: bool) {
         if let Some(other) = self.directions.get_mut(&flow.reversed()) {
             other.acknowledged(at_ns, acknowledged, has_data);

@@ -25,6 +25,7 @@ pub struct Lates {
 
 impl Lates {
     /// Enters a packet that missed its deadline; packets are entered in the order in which they leave.
+    #[inline]
     pub fn enter(&mut self, due_ns: u64, left_ns: u64) {
         let full = self.found.len() == SPANS_MAX;
         match self.found.last_mut() {

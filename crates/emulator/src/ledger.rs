@@ -84,6 +84,7 @@ impl Ledger {
 
     /// Enters `packets` wire packets that were due at one instant. `serialisation_ns` returns the time of each on its
     /// own link; it is called only when it matters.
+    #[inline]
     pub fn enter(&mut self, due_ns: u64, left_ns: u64, packets: u64, serialisation_ns: impl FnOnce() -> u64) {
         if left_ns < due_ns {
             self.early += packets;

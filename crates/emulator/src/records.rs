@@ -161,6 +161,7 @@ impl Records {
 
     /// Processes a frame between two nodes as it enters: it may be a retransmission, or data that waited for an
     /// acknowledgement.
+    #[inline]
     pub fn entered(&mut self, at_ns: u64, (node, to): (usize, usize), train: &Train) {
         let Some(tcp) = train.headers.transport.and_then(|transport| transport.tcp) else {
             return;

@@ -126,6 +126,7 @@ impl<S> Trains<S> {
     }
 
     /// Removes a finished train; returns the port and slot to release, if its frame was still in one.
+    #[inline]
     pub fn remove(&mut self, key: u32) -> Option<(usize, S)> {
         self.free.push(key);
         let entry = self.get(key);

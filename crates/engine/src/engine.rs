@@ -252,6 +252,7 @@ impl Engine {
     ///
     /// That instant is `at`, or now where `at` is earlier, because the past is fixed. Pushing the same packets at the
     /// returned instants into an equal engine gives identical outcomes.
+    #[inline]
     pub fn push(&mut self, at: Instant, path: PathId, packet: Packet) -> Instant {
         self.advance(at);
         self.enter(path, packet);
@@ -285,12 +286,14 @@ impl Engine {
     }
 
     /// The next outcome of a real packet, in the order of outcomes.
+    #[inline]
     pub fn pop(&mut self) -> Option<Outcome> {
         self.outcomes.pop_front()
     }
 
     /// The next packet that a monitor reports, in the order in which they passed. The sightings of a packet come
     /// before its outcome: a caller that takes both takes sightings first.
+    #[inline]
     pub fn pop_sighting(&mut self) -> Option<Sighting> {
         self.sightings.pop_front()
     }
@@ -356,6 +359,7 @@ impl Engine {
         &self.elements[id.index()].name
     }
 
+    #[inline(always)]
     fn enter(&mut self, path: PathId, mut packet: Packet) {
         packet.entered = self.shared.now;
         self.totals_of(packet.class).entered += u64::from(packet.count);

@@ -89,6 +89,7 @@ impl Packet {
     ///
     /// # Panics
     /// When `ip_bytes` is not in 1..=65 535 or `dscp` not in 0..=63, which no IP packet can have.
+    #[inline]
     pub fn real(tag: u64, ip_bytes: u32, dscp: u8) -> Packet {
         Packet::new(tag, ip_bytes, dscp, Class::Real)
     }
@@ -153,6 +154,7 @@ impl Packet {
         Packet::new(tag, ip_bytes, dscp, Class::Ghost)
     }
 
+    #[inline]
     fn new(tag: u64, ip_bytes: u32, dscp: u8, class: Class) -> Packet {
         assert!(
             (1..=Packet::MAX_IP_BYTES).contains(&ip_bytes),

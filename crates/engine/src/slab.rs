@@ -57,6 +57,7 @@ impl Default for Slab {
 }
 
 impl Slab {
+    #[inline]
     pub(crate) fn insert(&mut self, packet: Packet, path: PathId, hop: Hop) -> SlotId {
         self.inside[packet.class as usize] += u64::from(packet.count);
         let slot =

@@ -61,6 +61,7 @@ impl Frame {
         u64::from(self.key) << 32 | u64::from(index)
     }
 
+    #[inline]
     fn wire_packet(&self, index: u32) -> Packet {
         let ip_bytes = if index + 1 < self.count { self.ip_bytes } else { self.last_ip_bytes };
         Packet::real(self.tag(index), ip_bytes, self.dscp).with_ecn(self.ecn)
@@ -87,6 +88,7 @@ impl Network {
 
     /// Pushes a frame with these labels, derived from its headers (see [`Network::labels`]). Labels other than that of
     /// the sender affect only what monitors count, so a replay without them makes the same decisions.
+    #[inline]
     pub fn push_labelled(
         &mut self,
         at: Instant,

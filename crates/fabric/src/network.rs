@@ -242,11 +242,13 @@ impl Network {
     }
 
     /// The labels of a frame, by which monitors and gates select packets.
+    #[inline]
     pub fn labels(&mut self, facts: &Facts) -> LabelSet {
         self.label_sets.of(facts, &self.target.labels, &mut self.engine)
     }
 
     /// The part of a frame's flow that affects its route; 0 where none does.
+    #[inline]
     pub fn flow(&self, facts: &Facts) -> u32 {
         self.routes.flow(|| facts.hash())
     }

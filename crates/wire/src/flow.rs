@@ -17,6 +17,7 @@ pub struct Flow {
 
 impl Flow {
     /// The flow of a frame, where it is IP.
+    #[inline]
     pub fn of(headers: &Headers) -> Option<Self> {
         let (source, destination) = headers.addresses?;
         let (from, to) =

@@ -116,6 +116,7 @@ fn word(frame: &[u8], at: usize) -> Option<u16> {
 
 impl Headers {
     /// Reads a frame. `None` when it is shorter than an Ethernet header.
+    #[inline]
     pub fn read(frame: &[u8]) -> Option<Self> {
         let destination = frame.get(0..6)?.try_into().ok()?;
         Some(Self { destination, ..Self::behind(frame, 14, word(frame, 12)?, frame.len() as u32) })
@@ -123,6 +124,7 @@ impl Headers {
 
     /// Reads what stands behind a link's header that ends at `network_at` and names an Ethernet type; no destination is read.
     /// Where a capture has only the first bytes of the frame, `wire_bytes` is the length on the wire.
+    #[inline]
     pub fn behind(frame: &[u8], mut network_at: usize, mut ethertype: u16, wire_bytes: u32) -> Self {
         for _ in 0..2 {
             if ethertype != ETHERTYPE_VLAN && ethertype != ETHERTYPE_QINQ {
@@ -213,6 +215,7 @@ impl Headers {
     }
 
     /// Payload bytes behind the transport header; 0 when there is none.
+    #[inline]
     pub fn payload_bytes(&self) -> u32 {
         self.transport.map_or(0, |transport| {
             (self.network_at as u32 + self.ip_bytes).saturating_sub(transport.payload_at as u32)
@@ -220,6 +223,7 @@ impl Headers {
     }
 }
 
+#[inline]
 fn transport(frame: &[u8], at: usize, protocol: u8) -> Option<Transport> {
     let header = frame.get(at..)?;
     let (source_port, destination_port) = (word(header, 0)?, word(header, 2)?);

@@ -51,6 +51,7 @@ pub type Scratch = [u8; HEADERS_MAX];
 
 impl Train {
     /// Reads a frame and its virtio-net header. `None` when it is no Ethernet frame.
+    #[inline]
     pub fn read(vnet: VnetHeader, frame: &[u8]) -> Option<Self> {
         let headers = Headers::read(frame)?;
         let whole = Self { headers, vnet, header_len: frame.len(), segment: 0, payload: 0, count: 1 };
@@ -89,6 +90,7 @@ impl Train {
 
     /// IP bytes of wire packet `index`, in 1..=65 535: a frame without payload still takes its time on a wire, and one that is
     /// longer than an IP packet can say counts as the longest.
+    #[inline]
     pub fn ip_bytes(&self, index: u32) -> u32 {
         let bytes = if self.segment == 0 {
             self.headers.ip_bytes

@@ -216,6 +216,7 @@ impl Behaviour for Delay {
     }
 
     /// The next packet of the line or the crowd is due: after a change of order both may have packets.
+    #[inline]
     fn wake_line(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
         match (self.line.next(&context.shared.slab), self.crowd.next()) {
             (Some(in_line), Some(in_crowd)) if in_crowd < in_line => self.crowd.wake(),

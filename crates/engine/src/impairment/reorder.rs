@@ -57,6 +57,7 @@ impl Behaviour for Reorder {
         }
     }
 
+    #[inline]
     fn wake_line(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
         self.held_back.wake(context)
     }

@@ -193,6 +193,7 @@ impl Behaviour for Link {
     }
 
     /// A packet has reached the other end.
+    #[inline]
     fn wake_line(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
         self.catch_up(context);
         // The event may have been scheduled for a packet that is now due at another instant.

@@ -55,6 +55,7 @@ impl QueueDepth {
         self.greatest = self.greatest.max(bytes);
     }
 
+    #[inline]
     fn advance(&mut self, to: Instant) {
         self.histogram.record_times(self.bytes, (to - self.since).as_nanos());
         self.since = to;

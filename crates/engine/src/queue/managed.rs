@@ -101,6 +101,7 @@ impl ManagedQueue {
     }
 
     /// Lets a packet that has waited elsewhere continue to wait.
+    #[inline]
     pub(crate) fn put_back(&mut self, slot: SlotId, context: &mut Context<'_>) {
         let before = self.buffer.held_bytes();
         self.policy.entered(&context.shared.slab[slot].packet, &self.buffer);

@@ -95,6 +95,7 @@ impl Behaviour for Pace {
     }
 
     /// The head may leave.
+    #[inline]
     fn wake_line(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
         let slot = self.stamped.wake(context)?;
         let packet = &context.shared.slab[slot].packet;

@@ -104,6 +104,7 @@ impl Behaviour for Shape {
     }
 
     /// The next packet's tokens suffice, or it is known that they never will.
+    #[inline]
     fn wake_shaper(&mut self, context: &mut Context<'_>) -> Option<(SlotId, Verdict)> {
         if self.due != Some(context.shared.now) {
             return None;
