@@ -74,11 +74,12 @@ impl Sleeper {
     /// Sleeps for at most `length_ns`, or until a frame or a command comes.
     pub fn sleep(&self, length_ns: u64, inbox: &Inbox) -> io::Result<Woken> {
         let waiting = |descriptor| PollFd::new(descriptor, PollFlags::POLLIN);
-        // Without a tunnel, its place is taken by the inbox again.
+        // The inbox stands in where there is no tunnel, and is not asked twice: a command that came in between would be missed.
         let tunnel = self.tunnel.as_ref().map_or(inbox.as_fd(), OwnedFd::as_fd);
         let mut waiting = [waiting(self.ports.0.as_fd()), waiting(inbox.as_fd()), waiting(tunnel)];
+        let asked = if self.tunnel.is_some() { 3 } else { 2 };
         let longest = TimeSpec::from_duration(Duration::from_nanos(length_ns));
-        let ready = match ppoll(&mut waiting, Some(longest), None) {
+        let ready = match ppoll(&mut waiting[..asked], Some(longest), None) {
             // A signal has the same effect as a frame: the caller checks everything and sleeps again.
             Err(Errno::EINTR) => return Ok(Woken { by_itself: false, by_command: false }),
             ready => ready?,
