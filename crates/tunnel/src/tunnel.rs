@@ -78,7 +78,12 @@ struct Target {
     /// Runs for which the socket had no room, with the length of each datagram but the last.
     waiting: VecDeque<(Vec<u8>, usize)>,
     waiting_bytes: usize,
+    /// Since when the first of them is refused with ENOBUFS.
+    refused_since_ns: Option<u64>,
 }
+
+/// In this time a frame of 1,500 bytes leaves a full queue at 6 Mbit/s and more.
+const REFUSED_NS_MAX: u64 = 2_000_000;
 
 /// The window so far.
 #[derive(Clone, Debug, Serialize)]
@@ -102,6 +107,8 @@ pub struct TunnelReport {
 /// Datagrams that the kernel has joined.
 #[derive(Clone, Copy, Debug)]
 struct Arrived {
+    /// Not for a group, and not overheard.
+    is_for_here: bool,
     /// Bytes of all.
     length: usize,
     /// Bytes of each but the last.
@@ -229,7 +236,7 @@ impl Tunnel {
     pub fn flush(&mut self, now_ns: impl Fn() -> u64) {
         let Self { socket, own, generation, peers, unsent, .. } = self;
         for (peer, target) in peers {
-            *unsent += target.send_waiting(socket);
+            *unsent += target.send_waiting(socket, now_ns());
             peer.tick(now_ns(), target.limit);
             peer.flush(own, *generation, now_ns(), |bytes, each| *unsent += target.send(socket, bytes, each));
         }
@@ -243,7 +250,10 @@ impl Tunnel {
             peer.take_in_early(&now, &mut self.received);
         }
         for _ in 0..TURNS {
-            let Some(Arrived { length, each, stamp_ns }) = self.receive() else { return };
+            let Some(Arrived { is_for_here, length, each, stamp_ns }) = self.receive() else { return };
+            if !is_for_here {
+                continue;
+            }
             // The wall clock is read first: a thread that is stopped between the two takes the datagram for younger than
             // it is, never for older, which no bound would hold.
             let age_ns = stamp_ns.map_or(0, age_ns);
@@ -251,6 +261,8 @@ impl Tunnel {
             let mut now =
                 Now { at_ns: read_ns.saturating_sub(age_ns), generation: self.generation, nodes: self.nodes };
             let Self { own, peers, received, buffer, forged, .. } = self;
+            // An empty one has no datagram in it below.
+            *forged += u64::from(length == 0);
             for datagram in buffer[..length].chunks(each.max(1)) {
                 let domain = datagram.get(1..3).map(|it| u16::from_be_bytes([it[0], it[1]]));
                 let peer = peers.iter_mut().find(|(peer, _)| Some(peer.domain()) == domain);
@@ -270,9 +282,13 @@ impl Tunnel {
         let flags = MsgFlags::MSG_DONTWAIT;
         loop {
             match recvmsg::<SockaddrStorage>(fd, &mut into, Some(&mut self.control), flags) {
-                Ok(message) if !is_for_here(message.address.as_ref()) => {}
                 Ok(message) => {
-                    let mut arrived = Arrived { length: message.bytes, each: message.bytes, stamp_ns: None };
+                    let mut arrived = Arrived {
+                        is_for_here: is_for_here(message.address.as_ref()),
+                        length: message.bytes,
+                        each: message.bytes,
+                        stamp_ns: None,
+                    };
                     for it in message.cmsgs().into_iter().flatten() {
                         match it {
                             ControlMessageOwned::UdpGroSegments(each) => arrived.each = each as usize,
@@ -305,6 +321,7 @@ impl Target {
             segments: socket.cuts_and_joins(),
             waiting: VecDeque::new(),
             waiting_bytes: 0,
+            refused_since_ns: None,
         })
     }
 
@@ -332,22 +349,32 @@ impl Target {
     }
 
     /// Sends what is stored, as far as there is room; returns how many runs are lost.
-    fn send_waiting(&mut self, socket: &Bound) -> u64 {
+    fn send_waiting(&mut self, socket: &Bound, now_ns: u64) -> u64 {
         let mut lost = 0;
         while let Some((mut bytes, each)) = self.waiting.pop_front() {
             self.waiting_bytes -= bytes.len();
             match self.send_now(socket, &bytes, each) {
-                Ok(()) => {}
-                Err(refused) if refused.is_for_now() => {
+                Ok(()) => self.refused_since_ns = None,
+                Err(refused) if refused.is_for_now() && self.is_tried_again(refused.error, now_ns) => {
                     bytes.drain(..refused.sent_bytes);
                     self.waiting_bytes += bytes.len();
                     self.waiting.push_front((bytes, each));
                     return lost;
                 }
-                Err(_) => lost += 1,
+                Err(_) => {
+                    self.refused_since_ns = None;
+                    lost += 1;
+                }
             }
         }
         lost
+    }
+
+    /// Whether the first of what is stored may still leave. A full queue of the device has room soon; a wire that drops a
+    /// frame, as a veth pair does with one that is too long for its other end, is said in the same way.
+    fn is_tried_again(&mut self, error: Errno, now_ns: u64) -> bool {
+        error != Errno::ENOBUFS
+            || now_ns.saturating_sub(*self.refused_since_ns.get_or_insert(now_ns)) < REFUSED_NS_MAX
     }
 
     fn send_now(&mut self, socket: &Bound, bytes: &[u8], each: usize) -> Result<(), Refused> {

@@ -175,9 +175,10 @@ fn strange_datagrams_are_counted_and_dropped() {
     });
     stranger.send_to(b"hello", udp(own.unwrap())).unwrap();
     stranger.send_to(&[0; 1_400], udp(own.unwrap())).unwrap();
-    until("two datagrams", || {
+    stranger.send_to(&[], udp(own.unwrap())).unwrap();
+    until("three datagrams", || {
         tunnel.take_in(monotonic_ns);
-        tunnel.report(0).forged_datagrams == 2
+        tunnel.report(0).forged_datagrams == 3
     });
     assert!(tunnel.next_message().is_none());
     tunnel.start_window();
@@ -245,6 +246,38 @@ fn strange_frames_are_counted_or_ignored_and_none_is_taken() {
     };
     let (_, suffered) = in_two_namespaces(1_500, Over::Ethernet, attack, suffer);
     assert_eq!(suffered.forged_datagrams, 2, "one for a group is ignored");
+}
+
+#[test]
+fn a_flood_of_frames_for_a_group_ends_the_turn_of_reading() {
+    if !may_make_namespaces() {
+        eprintln!("left out: needs the right to make network namespaces");
+        return;
+    }
+    let (to_attacker, stops) = std::sync::mpsc::channel();
+    let (to_victim, flooded) = std::sync::mpsc::channel();
+    let attack = move |mut tunnel: Tunnel| {
+        until("the other to stop reading", || {
+            exchange(&mut tunnel, 0);
+            stops.try_recv().is_ok()
+        });
+        // More than one turn reads, as when they come faster than they are read.
+        (0..100).for_each(|_| send_strange([0xff; 6], b"for a group"));
+        send_strange(hardware(1), b"for this machine");
+        to_victim.send(()).unwrap();
+    };
+    let suffer = move |mut tunnel: Tunnel| {
+        meet(&mut tunnel, 0);
+        to_attacker.send(()).unwrap();
+        flooded.recv().unwrap();
+        tunnel.take_in(monotonic_ns);
+        assert_eq!(tunnel.report(0).forged_datagrams, 0, "it reads on");
+        until("the frame behind those for a group", || {
+            tunnel.take_in(monotonic_ns);
+            tunnel.report(0).forged_datagrams == 1
+        });
+    };
+    in_two_namespaces(1_500, Over::Ethernet, attack, suffer);
 }
 
 /// Sends a frame from the first namespace to the second's interface or to a group, as somebody without the key.

@@ -14,6 +14,7 @@ pub mod pcapng;
 mod reset;
 mod train;
 mod vnet;
+mod vxlan;
 
 pub use flow::Flow;
 pub use headers::{Headers, Tcp, Transport};

@@ -1,4 +1,5 @@
-//! The answer of a network that rejects TCP: a segment with RST, in the name of the receiver.
+//! The answer of a network that rejects TCP: a segment with RST, in the name of the receiver. A segment inside VXLAN is
+//! answered inside it.
 //!
 //! Source: RFC 9293, section 3.5.2 (reset generation): a segment with ACK is answered at the sequence number that it
 //! acknowledges; any other one at 0, with an acknowledgement of everything in it. RFC 5961, section 3.2: only a reset at exactly the
@@ -6,21 +7,27 @@
 
 use crate::checksum;
 use crate::headers::{Headers, TCP};
+use crate::vxlan;
 
 const FIN: u8 = 0x01;
 const SYN: u8 = 0x02;
 const RST: u8 = 0x04;
 const ACK: u8 = 0x10;
 
-const ETHERNET_BYTES: usize = 14;
+pub(crate) const ETHERNET_BYTES: usize = 14;
 const TCP_BYTES: usize = 20;
 /// As Linux sends it.
-const HOPS: u8 = 64;
-const DONT_FRAGMENT: u8 = 0x40;
+pub(crate) const HOPS: u8 = 64;
+pub(crate) const DONT_FRAGMENT: u8 = 0x40;
 
 /// The frame that answers a TCP segment with a reset; `None` where the frame is none, or is a reset itself. `headers`
 /// were read from `frame`.
 pub fn reset(headers: &Headers, frame: &[u8]) -> Option<Vec<u8>> {
+    let Some(inner) = vxlan::inside(headers, frame) else { return of_segment(headers, frame) };
+    vxlan::back(headers, frame, &of_segment(&Headers::read(inner)?, inner)?)
+}
+
+fn of_segment(headers: &Headers, frame: &[u8]) -> Option<Vec<u8>> {
     let transport = headers.transport?;
     let tcp = transport.tcp.filter(|tcp| tcp.flags & RST == 0)?;
     let ip = frame.get(headers.network_at..)?;
@@ -129,6 +136,40 @@ mod tests {
         assert_eq!(answer(&udp), None);
     }
 
+    /// A frame in network 77 of an overlay, from 10.77.0.1 to 10.77.0.2.
+    fn overlaid(inner: &[u8]) -> Vec<u8> {
+        let length = |headers: usize| ((headers + 8 + inner.len()) as u16).to_be_bytes();
+        let mut frame = vec![2, 0x77, 0, 0, 0, 0, 2, 0x77, 0, 0, 0, 1, 8, 0, 0x45, 0];
+        frame.extend(length(28));
+        frame.extend([0, 0, 0, 0, 64, 17, 0, 0, 10, 77, 0, 1, 10, 77, 0, 2, 0xc0, 0x01, 0x12, 0xb5]);
+        frame.extend(length(8));
+        frame.extend([0, 0, 8, 0, 0, 0, 0, 0, 77, 0]);
+        frame.extend_from_slice(inner);
+        frame
+    }
+
+    #[test]
+    fn a_segment_in_an_overlay_is_answered_inside_it() {
+        let inner = segment(1, 7, ACK);
+        let bytes = answer(&overlaid(&inner)).unwrap();
+        let read = Headers::read(&bytes).unwrap();
+        assert_eq!((read.destination, &bytes[6..12]), ([2, 0x77, 0, 0, 0, 1], &[2, 0x77, 0, 0, 0, 0][..]));
+        let (from, to) = read.addresses.unwrap();
+        assert_eq!((from.to_string(), to.to_string()), ("10.77.0.2".into(), "10.77.0.1".into()));
+        assert_eq!(checksum::ipv4_header(&bytes[14..34]), 0);
+        let transport = read.transport.unwrap();
+        assert_eq!(transport.destination_port, 4789);
+        assert_eq!(read.ip_bytes as usize, bytes.len() - 14);
+        assert_eq!(bytes[42..50], [8, 0, 0, 0, 0, 0, 77, 0], "the network has the same number");
+        assert_eq!(bytes[50..], answer(&inner).unwrap());
+        // A reset inside, another port, and a frame that ends in its headers have no answer.
+        assert_eq!(answer(&overlaid(&segment(1, 7, RST))), None);
+        let mut other = overlaid(&inner);
+        other[37] ^= 1;
+        assert_eq!(answer(&other), None);
+        assert_eq!(answer(&overlaid(&inner[..40])), None);
+    }
+
     proptest! {
         #[test]
         fn no_bytes_can_end_it(frame: Vec<u8>) {
@@ -139,10 +180,11 @@ mod tests {
 
         #[test]
         fn no_damage_to_a_segment_can_end_it(at in 0usize..154, byte: u8, length in 0usize..=154) {
-            let mut frame = segment(1, 7, ACK);
-            frame[at] = byte;
-            if let Some(headers) = Headers::read(&frame[..length]) {
-                let _ = reset(&headers, &frame[..length]);
+            for mut frame in [segment(1, 7, ACK), overlaid(&segment(1, 7, ACK))] {
+                frame[at] = byte;
+                if let Some(headers) = Headers::read(&frame[..length]) {
+                    let _ = reset(&headers, &frame[..length]);
+                }
             }
         }
     }
