@@ -55,6 +55,9 @@ fn run(clocks: Clocks, words: &[CString]) -> io::Result<u8> {
     supervisor.serve_until([ended.as_fd()])?;
     let report = supervisor.report();
     eprintln!("execs {}, killed {:?}, refused {:?}", report.execs, report.killed, report.refused);
+    for read in report.counters {
+        eprintln!("counter {} times by {} of {}", read.reads, read.file, read.program);
+    }
     let mut status = 0;
     // SAFETY: writes into a live integer.
     check(unsafe { libc::waitpid(child, &raw mut status, 0) })?;

@@ -5,17 +5,19 @@
 use crate::calls::{What, CALLS};
 use crate::kernel::{call, parameters, peek, poke, Arguments, ENOSYS};
 use crate::layout::TRAP;
-use crate::{clocks, futex, signals, sockets, timers, waits};
+use crate::{clocks, counter, futex, signals, sockets, timers, waits};
 
 /// `siginfo_t`: si_errno, si_code.
 const ERRNO_AT: u64 = 4;
-const CODE_AT: u64 = 8;
+pub const CODE_AT: u64 = 8;
 const SYS_SECCOMP: i32 = 1;
 /// `ucontext_t` of x86-64: the registers follow flags, link and stack; the mask follows the registers.
 const REGISTERS_AT: u64 = 40;
 pub const MASK_AT: u64 = 296;
-const RAX: u64 = REGISTERS_AT + 8 * 13;
-const RIP: u64 = REGISTERS_AT + 8 * 16;
+pub const RDX: u64 = REGISTERS_AT + 8 * 12;
+pub const RAX: u64 = REGISTERS_AT + 8 * 13;
+pub const RCX: u64 = REGISTERS_AT + 8 * 14;
+pub const RIP: u64 = REGISTERS_AT + 8 * 16;
 /// rdi, rsi, rdx, r10, r8, r9.
 const ARGUMENTS: [u64; 6] = [8, 9, 12, 2, 0, 1];
 
@@ -81,6 +83,11 @@ fn carry_out(number: u64, arguments: Arguments, context: u64) -> i64 {
         What::GetOption => sockets::get(arguments),
         What::Ioctl => sockets::stamp(),
         What::SignalAction => signals::action(arguments),
+        What::OwnFilter => {
+            // It may forbid what the watch needs.
+            counter::end();
+            call(number, arguments)
+        }
         What::SignalMask => signals::mask(arguments, context + MASK_AT),
     }
 }

@@ -17,10 +17,13 @@ mod layout;
 mod map;
 
 mod clocks;
+mod counter;
+mod faults;
 mod futex;
 mod handler;
 mod kernel;
 mod signals;
 mod sockets;
+mod start;
 mod timers;
 mod waits;

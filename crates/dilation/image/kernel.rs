@@ -2,7 +2,7 @@
 
 use core::arch::{asm, global_asm};
 
-use crate::layout::{Parameters, ADDRESS, REPORT};
+use crate::layout::{Parameters, ADDRESS, READS, REPORT};
 
 pub const EINVAL: i64 = -22;
 pub const ENOENT: i64 = -2;
@@ -32,9 +32,28 @@ pub fn call(number: u64, [a, b, c, d, e, f]: Arguments) -> i64 {
     result
 }
 
+/// The address of a symbol of the image's code. Rust would read it from a table that nobody relocates.
+macro_rules! code_at {
+    ($symbol:literal) => {{
+        let address: u64;
+        // SAFETY: computes an address.
+        unsafe {
+            core::arch::asm!(concat!("lea {}, [rip + ", $symbol, "]"), out(reg) address,
+                             options(nomem, nostack, preserves_flags));
+        }
+        address
+    }};
+}
+pub(crate) use code_at;
+
 /// Reports something that has no call of its own, to be counted by the supervisor.
 pub fn report(what: u64) {
     call(REPORT, [what, 0, 0, 0, 0, 0]);
+}
+
+/// Reports that the time-stamp counter was read in the page of this address, [`crate::layout::READS_NAMED`] times.
+pub fn report_reads(at: u64) {
+    call(REPORT, [READS, at, 0, 0, 0, 0]);
 }
 
 /// The parameters of this process.

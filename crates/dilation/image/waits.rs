@@ -6,7 +6,7 @@ use crate::calls::{Clock, Left, Mask, Time, Wait};
 use crate::clocks::{real_instant, timespec};
 use crate::kernel::{address, address_mut, call, parameters, peek, poke, Arguments, Timespec};
 use crate::map::{from_timespec, MONOTONIC, REALTIME, SECOND_NS};
-use crate::signals::without_sigsys;
+use crate::signals::without_own;
 
 const EINTR: i64 = -4;
 const TIMER_ABSTIME: u64 = 1;
@@ -48,7 +48,7 @@ pub fn wait(number: u64, mut arguments: Arguments, wait: Wait) -> i64 {
             if there != 0 {
                 packed = peek(there);
                 if packed[0] != 0 {
-                    mask = without_sigsys(peek(packed[0]));
+                    mask = without_own(peek(packed[0]));
                     packed[0] = address(&mask);
                 }
                 set(&mut arguments, at, address(&packed));
@@ -122,7 +122,7 @@ fn stretched_ms(ms: i32) -> i32 {
 fn replace_mask(arguments: &mut Arguments, at: u8, copy: &mut u64) {
     let there = argument(arguments, at);
     if there != 0 {
-        *copy = without_sigsys(peek(there));
+        *copy = without_own(peek(there));
         set(arguments, at, address(copy));
     }
 }

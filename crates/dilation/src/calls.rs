@@ -25,6 +25,8 @@ pub enum When {
     Option(u32, &'static [u32]),
     /// Argument 1 is one of these.
     Request(&'static [u32]),
+    /// Argument 0 is one of these.
+    First(&'static [u32]),
 }
 
 /// What happens to the call.
@@ -65,6 +67,8 @@ pub enum What {
     Ioctl,
     SignalAction,
     SignalMask,
+    /// A seccomp filter of the program's own.
+    OwnFilter,
 }
 
 /// The arguments of a wait.
@@ -121,7 +125,7 @@ const fn wait(time: Time, left: Left, mask: Mask) -> What {
 use Left::{InPlace, Nowhere};
 use Time::{Milliseconds, Timespec, Timeval};
 use What::*;
-use When::{FutexWaits, Given, Option, Positive, Request};
+use When::{First, FutexWaits, Given, Option, Positive, Request};
 
 /// SOL_SOCKET: SO_RCVTIMEO and SO_SNDTIMEO in both forms, SO_LINGER, SO_TIMESTAMP, SO_TIMESTAMPNS and SO_TIMESTAMPING in
 /// both forms, SO_MAX_PACING_RATE.
@@ -184,6 +188,10 @@ pub const CALLS: &[Call] = &[
     call("setsockopt", 54, &[SOCKET, TCP], SetOption),
     call("getsockopt", 55, &[SOCKET, TCP], GetOption),
     call("ioctl", 16, &[STAMPS], Ioctl),
-    call("rt_sigaction", 13, &[Given(1)], SignalAction),
+    // The image shows a program its own actions for SIGSEGV and SIGSYS. C libraries look at all others before each spawn.
+    call("rt_sigaction", 13, &[Given(1), First(&[11, 31])], SignalAction),
     call("rt_sigprocmask", 14, &[Given(1)], SignalMask),
+    // SECCOMP_SET_MODE_STRICT, SECCOMP_SET_MODE_FILTER; PR_SET_SECCOMP.
+    call("seccomp", 317, &[First(&[0, 1])], OwnFilter),
+    call("prctl", 157, &[First(&[22])], OwnFilter),
 ];

@@ -116,12 +116,16 @@ fn condition(when: When) -> Vec<sock_filter> {
             steps.extend(inner);
             steps
         }
-        When::Request(requests) => {
-            let mut steps = vec![load(argument(1))];
-            steps.extend(one_of(requests, vec![answer(TRAPPED)]));
-            steps
-        }
+        When::Request(requests) => is(1, requests),
+        When::First(numbers) => is(0, numbers),
     }
+}
+
+/// Traps where the argument is one of these.
+fn is(at: u8, numbers: &[u32]) -> Vec<sock_filter> {
+    let mut steps = vec![load(argument(at))];
+    steps.extend(one_of(numbers, vec![answer(TRAPPED)]));
+    steps
 }
 
 /// Runs `then` where the number at hand is one of these, and goes on behind it where it is not.

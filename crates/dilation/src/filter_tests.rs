@@ -103,6 +103,18 @@ fn only_options_with_a_time_trap() {
 }
 
 #[test]
+fn actions_trap_where_they_are_set_and_the_images_own_where_they_are_shown() {
+    assert!(traps(13, [11, 0, POINTER, 8, 0, 0]) && traps(13, [31, 0, POINTER, 8, 0, 0]));
+    assert!(traps(13, [15, POINTER, 0, 8, 0, 0]) && !traps(13, [15, 0, POINTER, 8, 0, 0]));
+}
+
+#[test]
+fn only_filters_of_the_program_trap() {
+    assert!(traps(157, [22, 2, POINTER, 0, 0, 0]) && !traps(157, [38, 1, 0, 0, 0, 0]));
+    assert!(traps(317, [1, 0, POINTER, 0, 0, 0]) && !traps(317, [2, 0, POINTER, 0, 0, 0]));
+}
+
+#[test]
 fn the_images_own_calls_pass_and_no_others_do() {
     let from = |from| Made { from, ..call(35, [POINTER, 0, 0, 0, 0, 0]) };
     assert_eq!(decide(&from(ADDRESS + 0x1234)), SECCOMP_RET_ALLOW);

@@ -1,9 +1,13 @@
 //! The image as it is put into a process: a page of parameters, and the code behind it.
 
 use std::ffi::c_void;
+use std::sync::atomic::AtomicU64;
 
 use crate::elf::{self, Elf};
-use crate::layout::{Action, Parameters, ADDRESS, MAGIC, PAGE, RESERVED, TIMERS, TRAP};
+use crate::layout::{
+    Action, PageReads, Parameters, Watch, ADDRESS, CLOCKS_MAX, FAULT_SLOTS, MAGIC, PAGE, READS_MAX, RESERVED,
+    TIMERS, TRAP,
+};
 use crate::map::Map;
 
 /// An ELF file with one segment, whose addresses start at 0.
@@ -12,17 +16,15 @@ pub const CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/image.so"));
 /// Address of the code, where a program finds its vDSO.
 pub const CODE_ADDRESS: u64 = ADDRESS + PAGE;
 
-const SA_SIGINFO: u64 = 4;
-const SA_RESTORER: u64 = 0x0400_0000;
-const SA_ONSTACK: u64 = 0x0800_0000;
-const SA_NODEFER: u64 = 0x4000_0000;
-const SA_RESTART: u64 = 0x1000_0000;
+const SIG_IGN: u64 = 1;
 
 /// What all processes of a node get.
 pub struct Image {
     pub map: Map,
-    handler: u64,
-    restorer: u64,
+    /// Where a process begins.
+    pub start: u64,
+    /// Where a program begins that is watched.
+    pub entry: u64,
     /// Functions of the kernel's vDSO, relative to it, and its size.
     clock_gettime: Option<u64>,
     getcpu: Option<u64>,
@@ -37,17 +39,12 @@ impl Image {
         let function = |name| kernels.and_then(|bytes| Elf::new(bytes).symbol(name));
         Some(Self {
             map,
-            handler: CODE_ADDRESS + code.symbol("crosswind_handler")?,
-            restorer: CODE_ADDRESS + code.symbol("crosswind_restorer")?,
+            start: CODE_ADDRESS + code.symbol("crosswind_start")?,
+            entry: CODE_ADDRESS + code.symbol("crosswind_entry")?,
             clock_gettime: function("__vdso_clock_gettime"),
             getcpu: function("__vdso_getcpu"),
             vdso_bytes: kernels.map_or(0, |bytes| (bytes.len() as u64).next_multiple_of(PAGE)),
         })
-    }
-
-    /// Where a `syscall` of the image is: that of the restorer, behind a number of seven bytes.
-    pub fn syscall(&self) -> u64 {
-        self.restorer + 7
     }
 
     /// Bytes that it takes in a process.
@@ -55,26 +52,35 @@ impl Image {
         PAGE + (CODE.len() as u64).next_multiple_of(PAGE)
     }
 
-    /// The parameters of a process whose own vDSO is at this address; 0 where it has none.
-    pub fn parameters(&self, vdso: u64) -> Vec<u8> {
+    /// The parameters of a process.
+    ///
+    /// `vdso`: the address of its own; 0 where it has none. `start`, `entry`: as the parameters have them. `watched`:
+    /// whether readings of the time-stamp counter are counted.
+    pub fn parameters(&self, vdso: u64, [start, entry]: [u64; 2], watched: bool) -> Vec<u8> {
         let function = |offset: Option<u64>| offset.filter(|_| vdso != 0).map_or(0, |offset| vdso + offset);
+        let mut faults = [Action::default(); FAULT_SLOTS];
+        faults[1].handler = SIG_IGN;
         let parameters = Parameters {
             magic: MAGIC,
             map: self.map,
             clock_gettime: function(self.clock_gettime),
             getcpu: function(self.getcpu),
             vdso: if vdso == 0 { [0, 0] } else { [vdso, vdso + self.vdso_bytes] },
-            sigsys: Action { handler: 0, flags: 0, restorer: 0, mask: 0 },
+            start,
+            entry,
+            watch: Watch {
+                clocks_left: if watched { CLOCKS_MAX } else { 0 }.into(),
+                reads_left: READS_MAX.into(),
+                filtered: u64::from(!watched).into(),
+                pages: [const { PageReads { page: AtomicU64::new(0), reads: AtomicU64::new(0) } }; 32],
+            },
+            faults,
+            sigsys: Action::default(),
             timer_clocks: [0; TIMERS],
         };
         let length = size_of::<Parameters>();
         // SAFETY: the structure has no padding (asserted below), so all its bytes are initialised.
         unsafe { std::slice::from_raw_parts((&raw const parameters).cast::<u8>(), length) }.to_vec()
-    }
-
-    /// The action for SIGSYS that a process gets, as rt_sigaction takes it.
-    pub fn action(&self) -> [u64; 4] {
-        [self.handler, SA_SIGINFO | SA_RESTORER | SA_ONSTACK | SA_NODEFER | SA_RESTART, self.restorer, 0]
     }
 
     /// The factor of a process that has the image; `None` where it has not, or is out of reach.
@@ -88,12 +94,10 @@ impl Image {
     }
 }
 
-/// Where the action is put for the moment of its installation: the end of the first page, which is free.
-pub const ACTION_ADDRESS: u64 = ADDRESS + PAGE - 32;
-
-const _: () = assert!(size_of::<Parameters>() as u64 <= PAGE - 32);
+const _: () = assert!(size_of::<Parameters>() as u64 <= PAGE);
 // All fields are 8 bytes wide, or bytes in a multiple of 8.
-const _: () = assert!(size_of::<Parameters>() == 8 + 8 * 26 + 8 * 4 + 8 * 4 + TIMERS);
+const _: () =
+    assert!(size_of::<Parameters>() == 8 + 8 * 26 + 8 * 6 + 8 * (3 + 64) + 32 * (FAULT_SLOTS + 1) + TIMERS);
 const _: () = assert!(CODE.len() as u64 + PAGE <= RESERVED);
 const _: () = assert!(TRAP != 0);
 

@@ -2,31 +2,45 @@
 
 use std::io;
 
-use crate::image::{Image, ACTION_ADDRESS, CODE, CODE_ADDRESS};
+use crate::image::{Image, CODE, CODE_ADDRESS};
 use crate::layout::{ADDRESS, PAGE};
 use crate::tracee::Tracee;
 
+const AT_ENTRY: u64 = 9;
 const AT_SYSINFO_EHDR: u64 = 33;
 const SIGSYS: u64 = 31;
-const MASK_BYTES: u64 = 8;
+const SIGSEGV: u64 = 11;
 /// Bytes of arguments and environment that the kernel accepts at most, as words, and some for the auxiliary vector.
 const STACK_WORDS_MAX: usize = (6 << 20) / 8;
 /// Words read of the stack at a time.
 const WORDS: usize = 512;
 
 /// The process runs its program afterwards, dilated. On failure it has not run an instruction.
-pub fn inject(image: &Image, process: i32) -> io::Result<()> {
+///
+/// `watched`: whether readings of the time-stamp counter are counted from the program's first instruction on. Where that
+/// comes behind a dynamic loader, the loader is given another address of it.
+pub fn inject(image: &Image, process: i32, watched: bool) -> io::Result<()> {
     let mut tracee = Tracee::take(process)?;
-    let vdso = find_vdso(&tracee)?;
-    let address = vdso.map_or(Ok(0), |entry| word(&tracee, entry))?;
-    map(image, &mut tracee, address)?;
-    if let Some(entry) = vdso {
-        tracee.write(entry, &CODE_ADDRESS.to_ne_bytes())?;
+    let [vdso, entry] = find(&tracee, [AT_SYSINFO_EHDR, AT_ENTRY])?;
+    let value = |at: Option<u64>| at.map_or(Ok(0), |at| word(&tracee, at));
+    let (address, begins) = (value(vdso)?, value(entry)?);
+    let mut start = tracee.begins();
+    if let (true, Some(at)) = (watched, entry) {
+        if start == begins {
+            start = image.entry;
+        } else {
+            tracee.write(at, &image.entry.to_ne_bytes())?;
+        }
     }
-    tracee.release(1 << (SIGSYS - 1))
+    map(&mut tracee, &image.parameters(address, [start, begins], watched))?;
+    if let Some(at) = vdso {
+        tracee.write(at, &CODE_ADDRESS.to_ne_bytes())?;
+    }
+    tracee.begin_at(image.start);
+    tracee.release(1 << (SIGSYS - 1) | 1 << (SIGSEGV - 1))
 }
 
-fn map(image: &Image, tracee: &mut Tracee, vdso: u64) -> io::Result<()> {
+fn map(tracee: &mut Tracee, parameters: &[u8]) -> io::Result<()> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
     let writable = (libc::PROT_READ | libc::PROT_WRITE) as u64;
     let executable = (libc::PROT_READ | libc::PROT_EXEC) as u64;
@@ -35,18 +49,15 @@ fn map(image: &Image, tracee: &mut Tracee, vdso: u64) -> io::Result<()> {
     if at != ADDRESS {
         return Err(io::Error::other("this kernel does not map memory at a fixed address"));
     }
-    tracee.write(ADDRESS, &image.parameters(vdso))?;
+    tracee.write(ADDRESS, parameters)?;
     tracee.write(CODE_ADDRESS, CODE)?;
-    let action: Vec<u8> = image.action().iter().flat_map(|word| word.to_ne_bytes()).collect();
-    tracee.write(ACTION_ADDRESS, &action)?;
-    tracee.call(libc::SYS_mprotect, [CODE_ADDRESS, Image::bytes() - PAGE, executable, 0, 0, 0])?;
-    let arguments = [SIGSYS, ACTION_ADDRESS, 0, MASK_BYTES, 0, 0];
-    tracee.call_from(image.syscall(), libc::SYS_rt_sigaction, arguments).map(drop)
+    tracee.call(libc::SYS_mprotect, [CODE_ADDRESS, Image::bytes() - PAGE, executable, 0, 0, 0]).map(drop)
 }
 
-/// The address of the value of AT_SYSINFO_EHDR in the auxiliary vector; `None` where the process has no vDSO.
-fn find_vdso(tracee: &Tracee) -> io::Result<Option<u64>> {
+/// The addresses of some values in the auxiliary vector, by key; `None` where the process has none of this key.
+fn find<const N: usize>(tracee: &Tracee, keys: [u64; N]) -> io::Result<[Option<u64>; N]> {
     let mut words = Words { tracee, at: tracee.stack(), left: Vec::new(), read: 0 };
+    let mut found = [None; N];
     // The number of arguments; then the arguments and the environment, each up to a null.
     words.next()?;
     while words.next()?.1 != 0 {}
@@ -54,10 +65,11 @@ fn find_vdso(tracee: &Tracee) -> io::Result<Option<u64>> {
     loop {
         let (_, key) = words.next()?;
         let (value_at, _) = words.next()?;
-        match key {
-            0 => return Ok(None),
-            AT_SYSINFO_EHDR => return Ok(Some(value_at)),
-            _ => {}
+        if key == 0 {
+            return Ok(found);
+        }
+        if let Some(at) = keys.iter().position(|&sought| sought == key) {
+            found[at] = Some(value_at);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Where things are in a process that is dilated; the agent and the image agree on it.
 
+use core::sync::atomic::AtomicU64;
+
 use super::map::Map;
 
 /// Where the image begins in every process. It is a constant, because the filter compares instruction pointers with it.
@@ -32,6 +34,18 @@ pub const REPORTS: [&str; 6] = [
     "clock_gettime (clock of a device)",
 ];
 
+/// The first argument of [`REPORT`] for readings of the time-stamp counter; an address of them follows.
+pub const READS: u64 = 1 << 16;
+/// So many from one page of code are reported. Seeds of random numbers, and a frequency measured once, take fewer.
+pub const READS_NAMED: u64 = 1000;
+
+/// The watch for such readings ends after this number of them, or of readings of a clock.
+pub const READS_MAX: u64 = 8192;
+pub const CLOCKS_MAX: u64 = 1 << 14;
+
+/// Actions for SIGSEGV that are remembered, the default and that of ignoring it first.
+pub const FAULT_SLOTS: usize = 16;
+
 /// The first page of the image.
 #[repr(C)]
 pub struct Parameters {
@@ -43,15 +57,41 @@ pub struct Parameters {
     pub getcpu: u64,
     /// The kernel's vDSO: first address and first address behind it.
     pub vdso: [u64; 2],
+    /// The first instruction of the process: the loader's, or [`Self::entry`] where it has none.
+    pub start: u64,
+    /// Where the program begins.
+    pub entry: u64,
+    pub watch: Watch,
+    /// What the program set for SIGSEGV.
+    pub faults: [Action; FAULT_SLOTS],
     /// What the program set for SIGSYS, as rt_sigaction takes it.
     pub sigsys: Action,
     /// The clock of each POSIX timer.
     pub timer_clocks: [u8; TIMERS],
 }
 
+/// How long readings of the time-stamp counter are counted, and how many there were.
+#[repr(C)]
+pub struct Watch {
+    /// Readings of a clock until the watch ends; 0 where it has ended.
+    pub clocks_left: AtomicU64,
+    /// Readings of the counter until it ends.
+    pub reads_left: AtomicU64,
+    /// 1 where the process has a filter of its own or of its parents.
+    pub filtered: AtomicU64,
+    pub pages: [PageReads; 32],
+}
+
+/// Readings from a page of code; an address divided by its size, 0 for none.
+#[repr(C)]
+pub struct PageReads {
+    pub page: AtomicU64,
+    pub reads: AtomicU64,
+}
+
 /// `struct sigaction` of the kernel.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Action {
     pub handler: u64,
     pub flags: u64,

@@ -7,7 +7,7 @@
 //! Waits without end, polls of zero and all other calls pass untouched. A program that cannot be dilated is ended
 //! before its first instruction, and calls that cannot be honoured are refused; both are counted by name.
 //!
-//! Not dilated: programs that read the time-stamp counter themselves, and times that the kernel writes into files,
+//! Not dilated: the time-stamp counter, whose readers are found and named, and times that the kernel writes into files,
 //! /proc and control messages (docs/limits.md). The kernel's own timers, of TCP for example, are the caller's business.
 //!
 //! Source: Gupta et al., "To Infinity and Beyond: Time-Warped Network Emulation", NSDI 2006; docs/decisions/0041.
@@ -47,6 +47,6 @@ pub use clocks::{Clocks, Wrong, FACTOR_MAX};
 pub use elsewhere::{install, Supervisor};
 #[cfg(target_arch = "x86_64")]
 pub use filter::install;
-pub use report::{Killed, Refused, Report, Undilated};
+pub use report::{Counter, Killed, Refused, Report, Undilated};
 #[cfg(target_arch = "x86_64")]
 pub use supervisor::Supervisor;

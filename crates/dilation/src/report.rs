@@ -15,6 +15,8 @@ pub struct Report {
     pub killed: Vec<Killed>,
     /// Calls that were refused or could not be honoured in full.
     pub refused: Vec<Refused>,
+    /// Programs that read the time-stamp counter themselves.
+    pub counters: Vec<Counter>,
 }
 
 /// A program whose processes run in real time.
@@ -44,4 +46,15 @@ pub struct Refused {
     pub call: String,
     /// How many.
     pub count: u64,
+}
+
+/// A program that read the time-stamp counter, which is not slowed down.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counter {
+    /// Path of the program.
+    pub program: String,
+    /// Path of the file whose code did, or what there is instead of a file.
+    pub file: String,
+    /// How often, at least.
+    pub reads: u64,
 }

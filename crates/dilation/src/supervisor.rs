@@ -17,10 +17,10 @@ use crate::clocks::Clocks;
 use crate::filter::{X32, X86_64};
 use crate::image::Image;
 use crate::inject::inject;
-use crate::layout::{REPORT, REPORTS};
-use crate::live::{counts, processes, program_of};
+use crate::layout::{READS, READS_NAMED, REPORT, REPORTS};
+use crate::live::{code_at, counts, filters_of, processes, program_of};
 use crate::map::Map;
-use crate::report::{Killed, Refused, Report};
+use crate::report::{Counter, Killed, Refused, Report};
 use crate::tracee::{attach, detach, interrupt, next_stop, Stop};
 
 /// _IOWR('!', 0, struct seccomp_notif) and _IOWR('!', 1, struct seccomp_notif_resp).
@@ -41,6 +41,10 @@ pub struct Supervisor {
     executed: u64,
     refused: BTreeMap<String, u64>,
     killed: BTreeMap<(String, String), u64>,
+    /// By program and file.
+    counters: BTreeMap<(String, String), u64>,
+    /// Seccomp filters of a process of the node that made none itself.
+    usual_filters: u64,
 }
 
 impl Supervisor {
@@ -52,6 +56,8 @@ impl Supervisor {
             executed: 0,
             refused: BTreeMap::new(),
             killed: BTreeMap::new(),
+            counters: BTreeMap::new(),
+            usual_filters: filters_of("self").unwrap_or(0) + 1,
         })
     }
 
@@ -113,6 +119,15 @@ impl Supervisor {
                 .iter()
                 .map(|(call, &count)| Refused { call: call.clone(), count })
                 .collect(),
+            counters: self
+                .counters
+                .iter()
+                .map(|((program, file), &reads)| Counter {
+                    program: program.clone(),
+                    file: file.clone(),
+                    reads,
+                })
+                .collect(),
         }
     }
 
@@ -130,6 +145,13 @@ impl Supervisor {
         let data = &notice.data;
         let known = CALLS.iter().find(|call| call.number as i32 == data.nr);
         let reported = || REPORTS.get(data.args[0] as usize).map(|&name| name.to_owned());
+        if data.nr as u64 == REPORT && data.args[0] == READS {
+            let process = notice.pid as i32;
+            let key = (program_of(process), code_at(process, data.args[1]));
+            *self.counters.entry(key).or_default() += READS_NAMED;
+            respond(listener, notice.id, 0, 0);
+            return Ok(());
+        }
         let refused = match known {
             _ if data.arch != X86_64 => format!("32-bit call {}", data.nr),
             _ if data.nr as u32 & X32 != 0 => format!("x32 call {}", data.nr as u32 & !X32),
@@ -163,7 +185,8 @@ impl Supervisor {
         interrupt(thread);
         respond(listener, notice.id, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32);
         match next_stop() {
-            Ok((process, Stop::Program)) => match inject(&self.image, process) {
+            // A filter that the program's parents made may forbid what the watch needs.
+            Ok((process, Stop::Program)) => match inject(&self.image, process, self.watches(process)) {
                 Ok(()) => self.executed += 1,
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
                 Err(error) => {
@@ -175,6 +198,11 @@ impl Supervisor {
             Ok((process, Stop::Call)) => detach(process, 0),
             Ok((_, Stop::Ended)) | Err(_) => {}
         }
+    }
+
+    /// Whether readings of the time-stamp counter can be counted in a process.
+    fn watches(&self, process: i32) -> bool {
+        filters_of(&process.to_string()).is_none_or(|filters| filters <= self.usual_filters)
     }
 
     fn kill(&mut self, at: usize, process: i32, why: &str) {

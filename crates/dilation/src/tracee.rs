@@ -114,15 +114,20 @@ impl Tracee {
         self.registers.rsp
     }
 
-    /// Makes a system call in the process.
-    pub fn call(&mut self, number: c_long, arguments: [u64; 6]) -> io::Result<u64> {
-        self.call_from(self.instruction, number, arguments)
+    /// The address of its first instruction.
+    pub fn begins(&self) -> u64 {
+        self.registers.rip
     }
 
-    /// Makes a system call with the `syscall` at an address of the process; the filter looks at the address.
-    pub fn call_from(&mut self, at: u64, number: c_long, arguments: [u64; 6]) -> io::Result<u64> {
+    /// Lets it begin elsewhere.
+    pub fn begin_at(&mut self, address: u64) {
+        self.registers.rip = address;
+    }
+
+    /// Makes a system call in the process.
+    pub fn call(&mut self, number: c_long, arguments: [u64; 6]) -> io::Result<u64> {
         let mut registers = self.registers;
-        registers.rip = at;
+        registers.rip = self.instruction;
         registers.rax = number as u64;
         // No call is to be repeated.
         registers.orig_rax = u64::MAX;

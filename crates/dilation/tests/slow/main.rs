@@ -3,6 +3,7 @@
 //! They run as the user who runs the tests. Waiting is most of what they do.
 #![cfg(target_arch = "x86_64")]
 
+mod counter;
 mod driver;
 mod families;
 mod table;
