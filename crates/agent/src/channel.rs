@@ -37,6 +37,8 @@ pub enum ToInit {
     Prepare { hostname: String, application: Account, clocks: Option<Clocks> },
     /// Sets up `eth0`, which must exist.
     Connect(Connect),
+    /// Mounts a disk of the node's own over a folder.
+    Cover { device: PathBuf, folder: PathBuf },
     /// Runs a process; the files attached are its standard output and standard error.
     Start(StartOrder),
     /// Sends a signal to the process group of a process; 0 only asks whether the group still exists.
@@ -90,7 +92,7 @@ pub struct StartOrder {
 /// A message from an init to the agent.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum FromInit {
-    /// `Prepare`, `Connect`, `Start` or `Clocks` was honoured.
+    /// `Prepare`, `Connect`, `Cover`, `Start` or `Clocks` was honoured.
     Done,
     /// The order could not be carried out.
     Refused(Failure),

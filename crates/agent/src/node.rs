@@ -11,6 +11,7 @@ use nix::unistd::Pid;
 
 use crate::cgroup::Kept;
 use crate::channel::{Channel, FromInit, Received, ToInit};
+use crate::disk::Disk;
 use crate::launch::Launcher;
 
 /// A node that exists, or is being made.
@@ -24,6 +25,8 @@ pub struct Node {
     channel: Channel,
     /// Its limits, and what enforces them.
     pub kept: Kept,
+    /// The disk over the folder with its data, where it has one.
+    pub disk: Option<Disk>,
     /// Whether it ever had a clock of its own, which is reported from then on.
     pub own_clock: bool,
     /// Set once its init is known to be gone.
@@ -45,6 +48,7 @@ impl Node {
             init,
             channel,
             kept: Kept::default(),
+            disk: None,
             own_clock: false,
             lost: false,
         })
@@ -69,6 +73,8 @@ impl Node {
     }
 
     fn kill(&self) {
+        // A process that waits for a slow disk ends no sooner than its write.
+        self.kept.lift();
         // Cannot fail for a child that has not been waited for yet.
         let _ = kill(self.init, Signal::SIGKILL);
     }

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::failure::Failure;
 
+/// Where programs are looked up when nothing names a PATH: the same on every machine, unlike the caller's PATH.
+pub const SEARCH_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
 /// How a process ended; one of the two is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exit {

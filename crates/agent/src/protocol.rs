@@ -104,6 +104,18 @@ pub enum Action {
     Kill(Struck),
     /// Change the limits of nodes.
     Limit(Limit),
+    /// Give a node a disk of its own at a folder, with a copy of what is there; before it has a process.
+    Mount {
+        node: String,
+        folder: PathBuf,
+    },
+    /// Find out whether nodes can have disks that become full, and slow with `rate`.
+    Disks {
+        #[serde(default)]
+        rate: bool,
+    },
+    /// Make disks of nodes full or slow.
+    Disk(DiskChange),
     /// Change the clocks of programs that nodes start from now on.
     Clock(ClockChange),
     /// The clocks of other machines.
@@ -186,6 +198,32 @@ pub struct Limit {
     /// Those that the nodes came up with when absent.
     #[serde(default)]
     pub limits: Option<Limits>,
+}
+
+/// What is left of the disks of nodes.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DiskChange {
+    /// Names of nodes with a disk; at least one.
+    pub nodes: Vec<String>,
+    /// When, on CLOCK_MONOTONIC; now when absent.
+    #[serde(default)]
+    pub at_ns: Option<u64>,
+    /// Whole again when absent.
+    #[serde(default)]
+    pub disk: DiskState,
+}
+
+/// A disk that is full or slow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DiskState {
+    /// What is left free at that moment; everything when absent.
+    #[serde(default)]
+    pub free_bytes: Option<u64>,
+    /// Bytes per perceived second that the node reads, and that it writes; unlimited when absent.
+    #[serde(default)]
+    pub bytes_per_s: Option<u64>,
 }
 
 /// A wrong clock for nodes.

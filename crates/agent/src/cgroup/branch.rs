@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use nix::unistd::Pid;
 
 use super::hierarchy::{Hierarchy, Version};
-use super::Controller;
+use super::{throttle, Controller};
 
 /// The period that container engines use as well: a node with half a CPU runs 50 ms and waits 50 ms.
 const PERIOD_US: u64 = 100_000;
@@ -35,7 +35,11 @@ pub fn make(hierarchies: &[Hierarchy], mut wanted: Vec<Controller>, name: &str) 
 
 fn make_in(hierarchy: &Hierarchy, wanted: &[Controller], name: &str) -> Option<Branch> {
     let has = |list: &[&str]| -> Vec<Controller> {
-        wanted.iter().copied().filter(|controller| list.contains(&controller.name())).collect()
+        wanted
+            .iter()
+            .copied()
+            .filter(|controller| list.contains(&controller.name(hierarchy.version)))
+            .collect()
     };
     let mut places: Vec<(&Path, Vec<Controller>)> = match hierarchy.version {
         Version::One => {
@@ -67,6 +71,14 @@ fn make_in(hierarchy: &Hierarchy, wanted: &[Controller], name: &str) -> Option<B
     })
 }
 
+/// Makes a group without controllers in the tree of version 2, which may have none.
+pub fn make_plain(hierarchies: &[Hierarchy], name: &str) -> Option<Branch> {
+    let tree = hierarchies.iter().find(|hierarchy| hierarchy.version == Version::Two)?;
+    let folder = tree.own.join(name);
+    fs::create_dir(&folder).ok()?;
+    Some(Branch { version: Version::Two, folder, controllers: Vec::new() })
+}
+
 /// The group and those above it, up to the top.
 fn ancestors<'a>(own: &'a Path, top: &'a Path) -> impl Iterator<Item = &'a Path> {
     own.ancestors().take_while(move |folder| folder.starts_with(top))
@@ -75,6 +87,10 @@ fn ancestors<'a>(own: &'a Path, top: &'a Path) -> impl Iterator<Item = &'a Path>
 impl Branch {
     pub fn has(&self, controller: Controller) -> bool {
         self.controllers.contains(&controller)
+    }
+
+    pub fn version(&self) -> Version {
+        self.version
     }
 
     pub fn folder(&self) -> &Path {
@@ -86,26 +102,20 @@ impl Branch {
             return Ok(());
         }
         self.controllers.iter().try_for_each(|controller| {
-            fs::write(self.folder.join("cgroup.subtree_control"), format!("+{}", controller.name()))
+            fs::write(
+                self.folder.join("cgroup.subtree_control"),
+                format!("+{}", controller.name(self.version)),
+            )
         })
     }
 
-    /// Limits a process and all processes that it will start.
-    pub fn place(
-        &self,
-        node: &str,
-        controller: Controller,
-        amount: Option<u64>,
-        init: Pid,
-    ) -> io::Result<Leaf> {
+    /// Moves a process, and so all processes that it will start, into a group of its node.
+    pub fn place(&self, node: &str, init: Pid) -> io::Result<Leaf> {
         // The prefix avoids a collision: a node may be called `tasks`, which is also one of the kernel's files in
         // version 1.
         let leaf = Leaf { version: self.version, folder: self.folder.join(format!("node-{node}")) };
         if !leaf.folder.is_dir() {
             fs::create_dir(&leaf.folder)?;
-        }
-        if amount.is_some() {
-            leaf.limit(controller, amount)?;
         }
         fs::write(leaf.folder.join("cgroup.procs"), init.to_string())?;
         Ok(leaf)
@@ -149,7 +159,19 @@ impl Leaf {
             (Version::Two, Controller::Cpu) => {
                 self.write("cpu.max", format!("{} {PERIOD_US}", or(quota_us, "max")))
             }
+            // It has a limit for each device.
+            (_, Controller::Disk) => Ok(()),
         }
+    }
+
+    /// Limits the bytes per second that it reads from a device, and writes to it; `None` is without limit.
+    pub fn slow(&self, device: &str, rate: Option<u64>) -> io::Result<()> {
+        throttle::limit(self.version, &self.folder, device, rate)
+    }
+
+    /// Ends the limit of every device.
+    pub fn lift(&self) {
+        throttle::lift(&self.folder);
     }
 
     /// Processes of the node that the kernel killed because of its memory limit.
@@ -226,6 +248,16 @@ mod tests {
     fn no_group_is_made_where_no_ancestor_hands_controllers_on() {
         let (_top, hierarchy) = tree_of_version_2(&[("", "pids\n"), ("user", "\n")]);
         assert!(make(&[hierarchy], vec![Controller::Memory], "crosswind-1-2").is_empty());
+    }
+
+    #[test]
+    fn a_group_without_controllers_is_made_in_the_tree_of_version_2_alone() {
+        let (top, two) = tree_of_version_2(&[]);
+        let one = Hierarchy { version: Version::One, ..two.clone() };
+        assert!(make_plain(std::slice::from_ref(&one), "crosswind-1-2").is_none());
+        let branch = make_plain(&[one, two], "crosswind-1-2").unwrap();
+        assert_eq!(branch.folder(), top.path().join("user/session/crosswind-1-2"));
+        assert!(branch.controllers.is_empty());
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Memory and CPU limits of nodes, enforced by the kernel's control groups where this machine allows the agent to make
-//! them.
+//! Memory, CPU and disk limits of nodes, enforced by the kernel's control groups where this machine allows the agent to make
+//! them. Nodes whose clocks are slower have groups, too, for what asks the group of a socket (`bpf::handshake`).
 //!
 //! A node with limits gets its own group below the agent's group. The file system is version 1 or 2, whichever has the
 //! controller. The node's init moves there before it has a child, so every process of the node is under the limit. The
@@ -14,6 +14,7 @@
 mod branch;
 mod hierarchy;
 mod sweep;
+mod throttle;
 
 use std::fs;
 use std::path::Path;
@@ -22,8 +23,10 @@ use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
 use branch::{Branch, Leaf};
+use hierarchy::{Hierarchy, Version};
 pub use sweep::main as sweep_main;
 
+use crate::bpf::handshake::Longer;
 use crate::failure::Failure;
 use crate::sweeper::Sweeper;
 
@@ -40,6 +43,12 @@ pub struct Limits {
     /// Both will be changed while the fabric is up, so there are groups for both from the start.
     #[serde(default)]
     pub changing: bool,
+    /// The node gets a disk of its own (`mount`), which may become full.
+    #[serde(default)]
+    pub disk: bool,
+    /// That disk may become slow, so there is a group for it from the start.
+    #[serde(default)]
+    pub disk_rate: bool,
 }
 
 /// Less would not be enough for the init itself.
@@ -68,7 +77,9 @@ impl Limits {
 
     fn controllers(self) -> impl Iterator<Item = Controller> {
         let memory = self.needs(self.memory_bytes).then_some(Controller::Memory);
-        memory.into_iter().chain(self.needs(self.cpus_ppm).then_some(Controller::Cpu))
+        let cpu = self.needs(self.cpus_ppm).then_some(Controller::Cpu);
+        let disk = self.disk_rate.then_some(Controller::Disk);
+        [memory, cpu, disk].into_iter().flatten()
     }
 
     fn needs(self, amount: Option<u64>) -> bool {
@@ -81,13 +92,16 @@ impl Limits {
 pub enum Controller {
     Memory,
     Cpu,
+    Disk,
 }
 
 impl Controller {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Memory => "memory",
-            Self::Cpu => "cpu",
+    pub fn name(self, version: Version) -> &'static str {
+        match (self, version) {
+            (Self::Memory, _) => "memory",
+            (Self::Cpu, _) => "cpu",
+            (Self::Disk, Version::One) => "blkio",
+            (Self::Disk, Version::Two) => "io",
         }
     }
 }
@@ -124,29 +138,69 @@ pub struct CpusLimit {
 #[derive(Default)]
 pub struct Groups {
     branches: Vec<Branch>,
+    /// Where clocks are slower, for as long as every node is in a group of its branch.
+    handshakes: Option<Longer>,
     /// Removes the groups when this process is killed.
     _sweeper: Option<Sweeper>,
 }
 
 impl Groups {
-    /// Makes the agent's own groups that these limits need; fewer, or none, where this machine does not allow it.
-    pub fn for_limits(limits: impl Iterator<Item = Limits>) -> Self {
+    /// Makes the agent's own groups that these limits, and clocks that are `slower` times slower, need; fewer, or none,
+    /// where this machine does not allow it.
+    pub fn make(limits: impl Iterator<Item = Limits>, slower: u64) -> Self {
         let mut wanted = Vec::new();
         for controller in limits.flat_map(Limits::controllers) {
             if !wanted.contains(&controller) {
                 wanted.push(controller);
             }
         }
-        if wanted.is_empty() {
+        if wanted.is_empty() && slower == 1 {
             return Self::default();
         }
         let read = |name: &str| fs::read_to_string(format!("/proc/self/{name}")).unwrap_or_default();
         let hierarchies = hierarchy::parse(&read("mountinfo"), &read("cgroup"));
         sweep::sweep(&hierarchies, |_| {});
-        let branches = branch::make(&hierarchies, wanted, &sweep::own_name());
-        let sweeper =
-            if branches.is_empty() { None } else { Sweeper::start(sweep::own_name().as_ref()).ok() };
-        Self { branches, _sweeper: sweeper }
+        let mut groups = Self::default();
+        groups.branches = branch::make(&hierarchies, wanted, &sweep::own_name());
+        if slower > 1 {
+            groups.slow(slower, &hierarchies);
+        }
+        if !groups.branches.is_empty() {
+            groups._sweeper = Sweeper::start(sweep::own_name().as_ref()).ok();
+        }
+        groups
+    }
+
+    /// Lengthens the first timeouts of sockets where this machine allows it. A process is in one group of version 2, so
+    /// those that have limits are used for that, too.
+    fn slow(&mut self, slower: u64, hierarchies: &[Hierarchy]) {
+        let own = self.branches.iter().position(|branch| branch.version() == Version::Two);
+        let plain = if own.is_some() { None } else { branch::make_plain(hierarchies, &sweep::own_name()) };
+        let Some(group) = own.map(|at| &self.branches[at]).or(plain.as_ref()) else { return };
+        self.handshakes = Longer::times(slower, group.folder()).ok();
+        match plain {
+            Some(plain) if self.handshakes.is_some() => self.branches.push(plain),
+            Some(plain) => sweep::remove(plain.folder()),
+            None => {}
+        }
+    }
+
+    /// Puts the init of a node, and every process that it will start, where first timeouts are longer.
+    pub fn slow_handshakes(&mut self, node: &str, init: Pid) {
+        let branch = self.branches.iter().find(|branch| branch.version() == Version::Two);
+        if branch.is_none_or(|branch| branch.place(node, init).is_err()) {
+            self.handshakes = None;
+        }
+    }
+
+    /// Whether the first timeouts of all nodes are longer.
+    pub fn slows_handshakes(&self) -> bool {
+        self.handshakes.is_some()
+    }
+
+    /// Whether disks of nodes in them can become slow.
+    pub fn can_slow(&self) -> bool {
+        self.branches.iter().any(|branch| branch.has(Controller::Disk))
     }
 
     /// Puts the init of a node, and every process that it will start, under the node's limits. `slower`: how many times
@@ -154,13 +208,17 @@ impl Groups {
     pub fn limit(&self, node: &str, limits: Limits, slower: u64, init: Pid) -> Kept {
         let place = |controller, amount: Option<u64>| {
             let branch = self.branches.iter().find(|branch| branch.has(controller))?;
-            limits.needs(amount).then(|| branch.place(node, controller, amount, init).ok())?
+            let leaf = branch.place(node, init).ok()?;
+            amount.map_or(Ok(()), |_| leaf.limit(controller, amount)).ok().map(|()| leaf)
         };
+        let wanted: Vec<_> = limits.controllers().collect();
+        let place = |controller, amount| wanted.contains(&controller).then(|| place(controller, amount))?;
         Kept {
             limits,
             slower,
             memory: place(Controller::Memory, limits.memory_bytes),
             cpus: place(Controller::Cpu, limits.cpus_ppm.map(|ppm| ppm / slower)),
+            disk: place(Controller::Disk, None),
         }
     }
 }
@@ -179,9 +237,30 @@ pub struct Kept {
     slower: u64,
     memory: Option<Leaf>,
     cpus: Option<Leaf>,
+    disk: Option<Leaf>,
 }
 
 impl Kept {
+    /// The limits that the node came up with.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Limits how many bytes per perceived second the node reads from a device, and writes to it; `None`: no limit.
+    pub fn slow(&self, device: &str, rate: Option<u64>) -> Result<(), String> {
+        let rate = rate.map(|rate| rate / self.slower.max(1));
+        match &self.disk {
+            Some(leaf) => leaf.slow(device, rate).map_err(|error| format!("rate: {error}")),
+            None if rate.is_none() => Ok(()),
+            None => Err("rate: the node has no control group for it; ask for `disk_rate` in `up`".into()),
+        }
+    }
+
+    /// Ends the limit of every device.
+    pub fn lift(&self) {
+        self.disk.iter().for_each(Leaf::lift);
+    }
+
     /// Enforces other limits from now on; `None`: those that the node came up with.
     pub fn change(&self, limits: Option<Limits>) -> Result<(), String> {
         let limits = limits.unwrap_or(self.limits);
@@ -224,7 +303,8 @@ fn kept_by(leaf: Option<&Leaf>) -> KeptBy {
     leaf.map_or(KeptBy::Checks, |leaf| leaf.version().into())
 }
 
-/// Moves this process into the groups of another process, so that its children are under the same limits.
+/// Moves this process into the groups of another process, so that its children are under the same limits, and have the
+/// same first timeouts.
 pub fn join(pid: u32) -> Result<(), String> {
     let read = |path: String| fs::read_to_string(path).unwrap_or_default();
     let theirs = hierarchy::parse(&read("/proc/self/mountinfo".into()), &read(format!("/proc/{pid}/cgroup")));
@@ -232,7 +312,7 @@ pub fn join(pid: u32) -> Result<(), String> {
         let procs = group.join("cgroup.procs");
         fs::write(&procs, std::process::id().to_string()).map_err(|error| {
             format!(
-                "move into {}: {error}; the node has limits, and this must run as the user who brought it up",
+                "move into {}: {error}; the node has a control group, and this must run as the user who brought it up",
                 procs.display()
             )
         })?;
@@ -250,7 +330,7 @@ mod tests {
 
     #[test]
     fn limits_that_the_kernel_cannot_enforce_are_refused() {
-        let limits = |memory_bytes, cpus_ppm| Limits { memory_bytes, cpus_ppm, changing: false };
+        let limits = |memory_bytes, cpus_ppm| Limits { memory_bytes, cpus_ppm, ..Limits::default() };
         assert!(limits(None, None).check("a", 1).is_ok());
         assert!(limits(Some(4 << 20), Some(10_000)).check("a", 1).is_ok());
         assert!(limits(Some(4096), None).check("db0", 1).unwrap_err().message.contains("node db0"));

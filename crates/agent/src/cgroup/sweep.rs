@@ -14,6 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::hierarchy::{self, Hierarchy};
+use super::throttle;
 use crate::sweeper;
 
 const PREFIX: &str = "crosswind-";
@@ -101,6 +102,7 @@ pub fn remove(folder: &Path) {
     let below = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let deadline = Instant::now() + PATIENCE;
     for group in below.filter(|path| path.is_dir()).chain([folder.to_owned()]) {
+        throttle::lift(&group);
         while fs::remove_dir(&group).is_err_and(|error| error.raw_os_error() == Some(libc::EBUSY)) {
             if Instant::now() > deadline {
                 return;

@@ -9,6 +9,7 @@
 mod application;
 mod credentials;
 mod dilation;
+mod disk;
 mod executable;
 mod namespaces;
 mod outputs;
@@ -143,6 +144,11 @@ impl Init {
             }
             ToInit::Clocks(clocks) => self.change(clocks),
             ToInit::Connect(connect) => namespaces::connect(&connect),
+            ToInit::Cover { device, folder } => disk::cover(&device, &folder).map_err(|error| {
+                let remedy =
+                    "the kernel needs CONFIG_EXT4_FS, and a container has to allow mounts of devices";
+                Failure::preflight(format!("mount a disk at {}: {error}; {remedy}", folder.display()))
+            }),
             ToInit::Start(order) => self.start(&order, received.files),
             ToInit::Signal { process, signal } => return self.signal(process, signal),
             ToInit::Strike { signal, at_ns } => return self.strike(signal, at_ns),

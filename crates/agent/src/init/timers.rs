@@ -1,8 +1,8 @@
 //! Timers of the kernel's TCP that a node can set, for programs whose clocks are slower: as much longer, so that
-//! programs perceive them unchanged. The smallest retransmission timeout is set by the route (`link`).
+//! programs perceive them unchanged. The smallest retransmission timeout is set by the route (`link`), and the first one
+//! by a program in the kernel (`bpf::handshake`).
 //!
-//! Not settable: delayed acknowledgements, the first timeout of a SYN, the longest retransmission timeout, TIME_WAIT, and
-//! the clock of CUBIC.
+//! Not settable: delayed acknowledgements, the longest retransmission timeout, and TIME_WAIT. CUBIC is `bpf::cubic`.
 
 use std::fs;
 use std::io::ErrorKind;

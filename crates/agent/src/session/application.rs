@@ -13,11 +13,9 @@ use crate::account::Account;
 use crate::channel::{FromInit, StartOrder, ToInit, MESSAGE_BYTES_MAX};
 use crate::failure::Failure;
 use crate::listening::listening;
-use crate::process::Process;
+use crate::process::{Process, SEARCH_PATH};
 use crate::protocol::{Root, Start};
 
-/// Where programs are looked up when `env` has no PATH: the same on every machine, unlike the caller's PATH.
-const SEARCH_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /// How often `stop` checks whether a group still exists: another process may reap its members without notice.
 const GROUP_CHECK: Duration = Duration::from_millis(20);
 /// How long the kernel may take to end a killed process; only a process blocked in a device takes longer.

@@ -50,9 +50,11 @@ impl Slowing {
         Pace::slower(self.factor.get() as u32, anchor)
     }
 
-    /// As the reply shows it.
-    pub fn shown(&self) -> Value {
-        json!({"factor": self.factor, "anchor": self.anchor})
+    /// As the reply shows it, with what of the kernel's TCP is slower, too.
+    pub fn shown(&self, handshake: bool, cubic: bool) -> Value {
+        let tcp = [handshake.then_some("handshake"), cubic.then_some("cubic")];
+        let tcp: Vec<_> = tcp.into_iter().flatten().collect();
+        json!({"factor": self.factor, "anchor": self.anchor, "tcp": tcp})
     }
 }
 

@@ -17,9 +17,11 @@ use crosswind_fabric::Fabric;
 use nix::sys::memfd::{memfd_create, MFdFlags};
 use serde_json::{json, Value};
 
+use super::disk::check as check_disks;
 use super::switch::SWITCH;
 use super::{about, unreachable, Session, Step};
 use crate::address;
+use crate::bpf::cubic::SlowedCubic;
 use crate::cgroup::{Groups, Limits};
 use crate::channel::{Connect, FromInit, OverlayOrder, ToInit};
 use crate::failure::Failure;
@@ -55,6 +57,9 @@ impl Session {
         }
         fabric.check().map_err(|error| Failure::invalid(error.to_string()))?;
         check_limits(fabric, limits, self.slower())?;
+        if limits.values().any(|limits| limits.disk) {
+            check_disks(limits.values().any(|limits| limits.disk_rate))?;
+        }
         let rto_min_ms = rto_min_ms(fabric.tcp.rto_min_us, self.slower())?;
         let domain = self.machines.domain(generation)?;
         let here = crosswind_emulator::nodes_here(fabric, domain).map_err(Failure::invalid)?;
@@ -71,7 +76,7 @@ impl Session {
         let nodes: Vec<_> = self.nodes.iter().filter(|node| node.name != SWITCH).map(described).collect();
         let mut answer = json!({"nodes": nodes, "took_ns": nanoseconds_since(began)});
         if let Some(slowed) = &self.slowed {
-            answer["dilation"] = slowed.shown();
+            answer["dilation"] = slowed.shown(self.groups.slows_handshakes(), self.cubic.is_some());
         }
         if let Some(pid) = self.switch() {
             answer["switch"] = json!({"name": SWITCH, "pid": pid});
@@ -116,6 +121,7 @@ impl Session {
         node::end_all(std::mem::take(&mut self.nodes));
         self.reports_at = None;
         self.groups = Groups::default();
+        self.cubic = None;
         self.used_before.clear();
         self.processes.clear();
         self.inbox.forget_fabric();
@@ -144,6 +150,10 @@ impl Session {
             .request([link::loopback_up()])
             .map_err(|error| Failure::preflight(format!("bring the fabric's own lo up: {error}")))?;
         self.launch_all(fabric, here, limits)?;
+        if self.slower() > 1 && fabric.tcp.congestion_control == "cubic" {
+            // Without privileges, or in another kernel, the real one serves.
+            self.cubic = SlowedCubic::times(self.slower()).ok();
+        }
         if switch {
             self.launch_switch()?;
             return self.connect_to_switch(fabric, rto_min_ms, &mut netlink);
@@ -192,7 +202,7 @@ impl Session {
         here: &[usize],
         limits: &BTreeMap<String, Limits>,
     ) -> Result<(), Failure> {
-        self.groups = Groups::for_limits(limits.values().copied());
+        self.groups = Groups::make(limits.values().copied(), self.slower());
         let hosts = hosts_file(fabric, |position| self.address(position))
             .map_err(|error| Failure::internal(format!("write the names of nodes: {error}")))?;
         for &number in here {
@@ -210,6 +220,9 @@ impl Session {
             // Before its first order, so before it has a child.
             if let Some(&limits) = limits.get(&node.name) {
                 launched.kept = self.groups.limit(&node.name, limits, self.slower(), launched.init);
+            }
+            if self.slower() > 1 {
+                self.groups.slow_handshakes(&node.name, launched.init);
             }
             let order = ToInit::Prepare {
                 hostname: node.name.clone(),
@@ -255,7 +268,10 @@ impl Session {
         })?;
         let connect = Connect {
             position: number,
-            congestion_control: fabric.tcp.congestion_control.clone(),
+            congestion_control: match &self.cubic {
+                Some(cubic) => cubic.name().to_owned(),
+                None => fabric.tcp.congestion_control.clone(),
+            },
             rto_min_ms,
             slower: self.slower(),
             ecn: fabric.tcp.ecn,

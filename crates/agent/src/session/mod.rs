@@ -5,6 +5,7 @@
 
 mod application;
 mod dilation;
+mod disk;
 mod fabric;
 mod files;
 mod machines;
@@ -27,6 +28,7 @@ use serde_json::{json, Value};
 
 use crate::account::Account;
 use crate::between::Wall;
+use crate::bpf::cubic::SlowedCubic;
 use crate::cgroup::Groups;
 use crate::channel::FromInit;
 use crate::failure::{Failure, Kind};
@@ -94,6 +96,8 @@ struct Session {
     overlay: Option<Overlay>,
     /// Slower clocks of the fabric that is up, or comes up.
     slowed: Option<Slowing>,
+    /// CUBIC on that clock, where nodes use it and the machine allows it.
+    cubic: Option<SlowedCubic>,
 }
 
 /// How long the caller may send no request.
@@ -145,6 +149,7 @@ impl Session {
             folder: None,
             overlay: None,
             slowed: None,
+            cubic: None,
         })
     }
 
@@ -208,6 +213,9 @@ impl Session {
             Action::Resume(struck) => self.strike("resume", libc::SIGCONT, &struck),
             Action::Kill(struck) => self.strike("kill", libc::SIGKILL, &struck),
             Action::Limit(limit) => self.limit(&limit),
+            Action::Mount { node, folder } => self.mount(&node, &folder),
+            Action::Disks { rate } => disk::check(rate).map(|()| json!({})),
+            Action::Disk(change) => self.disk(&change),
             Action::Clock(change) => self.clock(&change),
             Action::Clocks {} => self.clocks(),
             Action::Listening { node } => self.listening(&node),

@@ -78,7 +78,11 @@ impl Session {
         Ok(positions)
     }
 
-    fn wait_until_shortly_before(&mut self, request: &str, at_ns: Option<u64>) -> Result<(), Failure> {
+    pub(super) fn wait_until_shortly_before(
+        &mut self,
+        request: &str,
+        at_ns: Option<u64>,
+    ) -> Result<(), Failure> {
         check_instant(request, at_ns)?;
         let at_ns = at_ns.unwrap_or_default();
         let ahead = Duration::from_nanos(at_ns.saturating_sub(now_ns()?)).saturating_sub(HANDED_ON);

@@ -26,7 +26,7 @@ fn node(measurement: &Value, name: &str) -> Value {
 }
 
 /// Control groups of an agent, in every tree.
-fn groups_of(agent: i32) -> Vec<PathBuf> {
+pub fn groups_of(agent: i32) -> Vec<PathBuf> {
     fn walk(folder: &Path, prefix: &str, found: &mut Vec<PathBuf>) {
         for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
             if path.is_dir() && !path.is_symlink() {
