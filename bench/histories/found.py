@@ -42,20 +42,14 @@ class Found:
 def find(case: Case, folder: Path) -> Found:
     """Run a case in an empty folder, and return what was found.
 
-    A trial is void where packets were late. What clients saw is checked all the same, since the verdict asks
-    for the order of operations and not for their latency; so the last attempt counts, and is marked.
+    A trial is void where packets were late. What clients saw is checked all the same; so the last attempt
+    counts, and is marked.
 
     Raises: RunNotWhole: no attempt has a verdict; names the reason.
     """
-    late = False
-    try:
-        run = crosswind.run(case.experiment(), folder, quiet=True)
-    except crosswind.RunNotWhole as error:
-        run, late = crosswind.load(error.folder), True
-        if not run.metrics.filter("metric = 'violations' and value is not null").fetchall():
-            raise
-    with run:
+    with crosswind.run(case.experiment(), folder, quiet=True) as run:
         rows = run.metrics.filter("value is not null").select("trial, metric, statistic, value").fetchall()
+        void = {trial for (trial,) in run.trials.filter("fidelity = 'void'").select("trial").fetchall()}
     # Attempts of a trial follow one another: b00-p00-faults, b00-p00-faults-a2.
     last = max(trial for trial, metric, _, _ in rows if metric == "violations")
     count = {(metric, statistic): int(value) for trial, metric, statistic, value in rows if trial == last}
@@ -66,7 +60,7 @@ def find(case: Case, folder: Path) -> Found:
         wrong=count["violations", "count"],
         undecided=count["undecided", "count"],
         lost=count.get(("elements", "lost"), 0),
-        late=late,
+        late=last in void,
     )
 
 

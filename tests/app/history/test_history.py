@@ -27,7 +27,11 @@ def test_what_does_not_fit_a_store_or_its_nodes_is_refused_with_its_place_and_a_
     later = {"at": "5s", "to": "db1"}
     assert misfits(store="redis", failover={"at": "3s", "to": "db2"}) == {}
     assert misfits(store="etcd", reads="any") == {
-        ("reads",): "each client of etcd has a member of its own already; leave `reads` out"
+        ("reads",): "each client of etcd has a server of its own already; leave `reads` out"
+    }
+    assert misfits(store="cassandra", reads="any").keys() == {("reads",)}
+    assert misfits(store="cassandra", failover={"at": "3s", "to": "db1"}) == {
+        ("failover",): "servers of cassandra are equal; leave `failover` out"
     }
     assert misfits(store="etcd", failover={"at": "3s", "to": "db1"}) == {
         ("failover",): "etcd elects its leader itself; leave `failover` out"

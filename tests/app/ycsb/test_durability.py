@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from crosswind.app.stores.durability import Durability
-from crosswind.app.ycsb.application import Ycsb, YcsbParameters, stores
+from crosswind.app.ycsb.application import Ycsb, YcsbParameters
 
 NODES = ["db0", "db1", "client"]
 
@@ -22,10 +22,11 @@ def misfits(**given: object) -> list[str]:
 
 
 def test_every_durability_of_every_store_can_be_written() -> None:
-    assert {word for store in stores() for word in store.durabilities} == set(get_args(Durability))
+    words = {word for store in Ycsb.stores.values() for word in store.durabilities}
+    assert words == set(get_args(Durability))
 
 
-@pytest.mark.parametrize("store", [store.name for store in stores()])
+@pytest.mark.parametrize("store", list(Ycsb.stores))
 def test_without_a_durability_the_stores_own_default_is_used(store: str) -> None:
     assert misfits(store=store) == []
 

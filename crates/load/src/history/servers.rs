@@ -38,8 +38,9 @@ impl Servers {
     /// The server that a client of this number uses for a write or a read.
     pub fn of(&self, client: usize, writes: bool) -> usize {
         let own = client % self.targets.len();
-        // Every member of etcd takes writes, and a client stays with its own.
-        if self.targets[0].store == Kind::Etcd || (self.reads == Reads::Any && !writes) {
+        // Every member of these takes writes, and a client stays with its own.
+        let all_equal = matches!(self.targets[0].store, Kind::Etcd | Kind::Cassandra);
+        if all_equal || (self.reads == Reads::Any && !writes) {
             own
         } else {
             self.primary.load(Ordering::SeqCst)
@@ -108,8 +109,10 @@ mod tests {
     }
 
     #[test]
-    fn a_client_of_etcd_stays_with_its_own_member() {
-        let etcd = servers(Kind::Etcd, Reads::Primary);
-        assert_eq!([etcd.of(1, true), etcd.of(1, false), etcd.of(3, true)], [1, 1, 0]);
+    fn a_client_of_equal_members_stays_with_its_own() {
+        for store in [Kind::Etcd, Kind::Cassandra] {
+            let equal = servers(store, Reads::Primary);
+            assert_eq!([equal.of(1, true), equal.of(1, false), equal.of(3, true)], [1, 1, 0]);
+        }
     }
 }

@@ -29,7 +29,7 @@ class HistoryParameters(SpecModel):
         description="register: read, write and compare-and-set values; set: add elements and read all; "
         "append: append to lists and read them."
     )
-    store: Literal["postgresql", "redis", "valkey", "etcd", "mongodb"] = Field(
+    store: Literal["postgresql", "redis", "valkey", "etcd", "mongodb", "cassandra"] = Field(
         description="The database under test."
     )
     durability: Durability | None = Field(
@@ -63,7 +63,8 @@ class HistoryParameters(SpecModel):
     reads: Literal["primary", "any"] = Field(
         "primary",
         description="Which servers clients read: the one that takes writes (when absent), or any, so that "
-        "each client has one of its own. Each client of etcd has a member of its own in any case.",
+        "each client has one of its own. Each client of etcd and Cassandra has a server of its own in any "
+        "case.",
     )
     failover: Failover | None = Field(
         None, description="A replica is made the primary by hand; none when absent."

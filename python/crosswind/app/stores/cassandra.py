@@ -5,20 +5,21 @@ their current fabric: the stored state of the ring is ignored (`cassandra.load_r
 addresses may be outdated. All nodes are seeds with fixed tokens, so none waits for another before it joins,
 and a start takes only as long as starting Java.
 
-`durability` is the consistency level of reads and writes. db0 coordinates and is itself a replica. All nodes
-are in one rack, so the snitch prefers db0.
+`durability` is the consistency level of reads and writes; with `serial`, writes are lightweight transactions.
+The node that a client talks to coordinates and is itself a replica; of `ycsb` it is db0. All nodes are in one
+rack, so the snitch prefers the coordinator.
 
 Source: Apache Cassandra 5.0, `bin/cassandra`, `conf/jvm17-server.options`, `conf/cassandra.yaml`.
 """
 
-import signal
 from collections.abc import Sequence
 
 from crosswind.app.base import Stage
 from crosswind.app.requirements import DebianPackages, MavenArtifacts
 from crosswind.app.stores.cassandra_files import LOGGING, RACK, java_options, settings_text
-from crosswind.app.stores.servers import await_answer, end
-from crosswind.app.stores.store import PRIMARY, Store, address_of, members_of, own_folder
+from crosswind.app.stores.cluster import Cluster
+from crosswind.app.stores.servers import await_answer
+from crosswind.app.stores.store import PRIMARY, address_of, members_of
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.fabric import Process
 from crosswind.testbed.folders import give
@@ -38,12 +39,12 @@ _MAIN = "org.apache.cassandra.service.CassandraDaemon"
 _READY_S = 150.0
 
 
-class Cassandra(Store):
+class Cassandra(Cluster):
     """A ring with as many replicas of every record as there are database nodes."""
 
     name = "cassandra"
     requirements = (CASSANDRA, JAVA)
-    durabilities = ("quorum", "one", "all")
+    durabilities = ("quorum", "one", "all", "serial")
     # As many virtual machines as nodes; 23 to 27 s on two cores under a load average of 15 (2026-11-25).
     set_up_s = 10.0
     settings = "ycsb.usertable of columns, one token a node, every node a replica"
@@ -55,40 +56,27 @@ class Cassandra(Store):
         if self.durability != "one":
             return None
         return (
-            "Cassandra with consistency ONE confirms a write when one node has it, and db0 answers reads "
-            "from its own data: the network between the database's nodes is not in the latency, and a read "
-            "may be stale. `durability: quorum` waits for the replicas."
+            "Cassandra with consistency ONE confirms a write when one node has it, and the node that is "
+            "asked answers reads from its own data: the network between the database's nodes is not in the "
+            "latency, and a read may be stale. `durability: quorum` waits for the replicas."
         )
 
-    def prepare(self, stage: Stage, loader: str) -> None:
+    def form(self, stage: Stage, servers: Sequence[Process]) -> None:
         members = members_of(stage.fabric.nodes)
-        for member in members:
-            own_folder(stage, member)
-        servers = self._serve_all(stage)
         # Nodes that join after a schema was made get it only a minute later.
         for member in members:
             self._await(stage, member, f"joined-{member}", "SELECT key FROM system.local", "one", servers)
         replication = f"{{'class': 'SimpleStrategy', 'replication_factor': {len(members)}}}"
         create = f"CREATE KEYSPACE IF NOT EXISTS ycsb WITH replication = {replication}"
         self._await(stage, PRIMARY, "create-keyspace", create, "one", servers)
-        self.fill(stage, loader)
-        for server in servers:
-            end(server, signal.SIGTERM)
-        self.keep(stage, members)
 
-    def start(self, stage: Stage) -> None:
-        self.data(stage.fabric.nodes).lay_out(stage.folder)
-        self._servers = self._serve_all(stage)
+    def gather(self, stage: Stage, servers: Sequence[Process]) -> None:
         # Answered only when all replicas have answered db0.
         read = "SELECT y_id FROM ycsb.usertable LIMIT 1"
-        self._await(stage, PRIMARY, "replicas", read, "all", self._servers)
+        self._await(stage, PRIMARY, "replicas", read, "all", servers)
 
     def target(self, stage: Stage) -> list[str]:
         return ["--store", "cassandra", "--server", _server(stage, PRIMARY), "--durability", self.durability]
-
-    def _serve_all(self, stage: Stage) -> list[Process]:
-        """Start all nodes; they are ready after `_await`."""
-        return [self.serve(stage, member) for member in members_of(stage.fabric.nodes)]
 
     def serve(self, stage: Stage, node: str) -> Process:
         members = members_of(stage.fabric.nodes)

@@ -19,4 +19,5 @@ Durability = Literal[
     "quorum",
     "one",
     "all",
+    "serial",
 ]

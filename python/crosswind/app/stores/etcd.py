@@ -11,14 +11,15 @@ data of db0. Writes always wait for a quorum.
 Source: etcd 3.4 documentation, "Configuration flags", "KV API guarantees".
 """
 
-import signal
 from collections.abc import Sequence
 
 from crosswind.app.base import Stage
 from crosswind.app.requirements import DebianPackages
+from crosswind.app.server import run_to_end
+from crosswind.app.stores.cluster import Cluster
 from crosswind.app.stores.etcd_status import Member, member_id, parse_status
-from crosswind.app.stores.servers import await_answer, end, run_to_end
-from crosswind.app.stores.store import PRIMARY, Store, address_of, members_of, own_folder, version_of
+from crosswind.app.stores.servers import READY_S, await_answer
+from crosswind.app.stores.store import PRIMARY, address_of, members_of, version_of
 from crosswind.testbed.fabric import Process
 
 ETCD = DebianPackages("etcd", packages=("etcd-server", "etcd-client"), programs=("etcd", "etcdctl"))
@@ -27,7 +28,7 @@ CLIENT_PORT, PEER_PORT = 2379, 2380
 _QUOTA_BYTES = 8 << 30
 
 
-class Etcd(Store):
+class Etcd(Cluster):
     """A cluster of as many members as there are database nodes."""
 
     name = "etcd"
@@ -46,34 +47,20 @@ class Etcd(Store):
             "not in the latency of a read, and a read may be stale. Writes wait for a quorum."
         )
 
-    def prepare(self, stage: Stage, loader: str) -> None:
-        members = members_of(stage.fabric.nodes)
-        for member in members:
-            own_folder(stage, member)
-        servers = self._serve_all(stage)
+    def form(self, stage: Stage, servers: Sequence[Process]) -> None:
         self._await_members(stage, servers, "endpoint-status")
-        self.fill(stage, loader)
-        for server in servers:
-            end(server, signal.SIGTERM)
-        self.keep(stage, members)
 
-    def start(self, stage: Stage) -> None:
-        self.data(stage.fabric.nodes).lay_out(stage.folder)
-        self._servers = self._serve_all(stage)
-        status = self._await_members(stage, self._servers, "endpoint-status")
+    def gather(self, stage: Stage, servers: Sequence[Process]) -> None:
+        status = self._await_members(stage, servers, "endpoint-status")
         primary = member_id(status, _client_url(PRIMARY))
         if status[0].leader != primary:
             command = self._ask(stage, "move-leader", f"{primary:x}")
-            run_to_end(stage, PRIMARY, "move-leader", command, env=self._env)
-            self._await_members(stage, self._servers, "endpoint-status-moved", leader=primary)
+            run_to_end(stage, PRIMARY, "move-leader", command, timeout_s=READY_S, env=self._env)
+            self._await_members(stage, servers, "endpoint-status-moved", leader=primary)
 
     def target(self, stage: Stage) -> list[str]:
         server = f"{address_of(stage, PRIMARY)}:{CLIENT_PORT}"
         return ["--store", "etcd", "--server", server, "--durability", self.durability]
-
-    def _serve_all(self, stage: Stage) -> list[Process]:
-        """Start all members; they are ready after `_await_members`."""
-        return [self.serve(stage, member) for member in members_of(stage.fabric.nodes)]
 
     def serve(self, stage: Stage, node: str) -> Process:
         # With names instead of addresses, which differ from fabric to fabric.

@@ -14,14 +14,14 @@ Source: MongoDB documentation, "Replica Set Configuration", "Write Concern", "mo
 """
 
 import json
-import signal
 from collections.abc import Callable, Sequence
 
 from crosswind.app.base import Stage
 from crosswind.app.requirements import WheelProgram
+from crosswind.app.stores.cluster import Cluster
 from crosswind.app.stores.mongodb_status import follows, takes_writes
-from crosswind.app.stores.servers import await_answer, end
-from crosswind.app.stores.store import PRIMARY, Store, address_of, members_of, own_folder, version_of
+from crosswind.app.stores.servers import await_answer
+from crosswind.app.stores.store import PRIMARY, address_of, members_of, version_of
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.fabric import Process
 
@@ -49,7 +49,7 @@ _PARAMETERS = (
 )
 
 
-class MongoDB(Store):
+class MongoDB(Cluster):
     """A replica set; or a primary alone."""
 
     name = "mongodb"
@@ -74,31 +74,23 @@ class MongoDB(Store):
             )
         return None
 
-    def prepare(self, stage: Stage, loader: str) -> None:
-        members = members_of(stage.fabric.nodes)
-        for member in members:
-            own_folder(stage, member)
-        servers = self._serve_all(stage)
-        self._initiate(stage, members, servers)
-        self._await_members(stage, servers)
-        self.fill(stage, loader)
-        # The primary ends last, so that no election moves its role.
-        for server in reversed(servers):
-            end(server, signal.SIGTERM)
-        self.keep(stage, members)
+    def form(self, stage: Stage, servers: Sequence[Process]) -> None:
+        self._initiate(stage, servers)
+        self.gather(stage, servers)
 
-    def start(self, stage: Stage) -> None:
-        self.data(stage.fabric.nodes).lay_out(stage.folder)
-        self._servers = self._serve_all(stage)
-        self._await_members(stage, self._servers)
+    def gather(self, stage: Stage, servers: Sequence[Process]) -> None:
+        # Otherwise members would wait for the election timeout after their start.
+        self._await(stage, servers, "stand", {"replSetStepUp": 1})
+        # An elected member has the state PRIMARY some time before it accepts writes.
+        self._await(stage, servers, "hello", {"hello": 1}, takes_writes)
+        primary, members = f"{PRIMARY}:{PORT}", len(servers)
+        self._await(
+            stage, servers, "status", {"replSetGetStatus": 1}, lambda said: follows(said, primary, members)
+        )
 
     def target(self, stage: Stage) -> list[str]:
         server = f"{address_of(stage, PRIMARY)}:{PORT}"
         return ["--store", "mongodb", "--server", server, "--durability", self.durability]
-
-    def _serve_all(self, stage: Stage) -> list[Process]:
-        """Start all members; they are ready after `_await_members`."""
-        return [self.serve(stage, member) for member in members_of(stage.fabric.nodes)]
 
     def serve(self, stage: Stage, node: str) -> Process:
         folder = stage.folder / node
@@ -109,28 +101,17 @@ class MongoDB(Store):
         command = [MONGOD.program().path, *place, *sizes, *options, *parameters]
         return stage.fabric.start(node, "mongod", command, cwd=folder)
 
-    def _initiate(self, stage: Stage, members: Sequence[str], servers: Sequence[Process]) -> None:
+    def _initiate(self, stage: Stage, servers: Sequence[Process]) -> None:
         # With names instead of addresses, which differ from fabric to fabric.
         configuration = {
             "_id": _REPLICA_SET,
             "members": [
                 {"_id": number, "host": f"{member}:{PORT}", "priority": 10 if member == PRIMARY else 1}
-                for number, member in enumerate(members)
+                for number, member in enumerate(members_of(stage.fabric.nodes))
             ],
         }
         # It fails until all members answer.
         self._await(stage, servers, "initiate", {"replSetInitiate": configuration})
-
-    def _await_members(self, stage: Stage, servers: Sequence[Process]) -> None:
-        """Wait until db0 accepts writes, and all others have its data and follow it."""
-        # Otherwise members would wait for the election timeout after their start.
-        self._await(stage, servers, "stand", {"replSetStepUp": 1})
-        # An elected member has the state PRIMARY some time before it accepts writes.
-        self._await(stage, servers, "hello", {"hello": 1}, takes_writes)
-        primary, members = f"{PRIMARY}:{PORT}", len(servers)
-        self._await(
-            stage, servers, "status", {"replSetGetStatus": 1}, lambda said: follows(said, primary, members)
-        )
 
     def _await(
         self,

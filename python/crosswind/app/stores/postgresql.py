@@ -14,7 +14,8 @@ from typing import ClassVar
 
 from crosswind.app.base import Stage
 from crosswind.app.requirements import DebianPackages, Requirement
-from crosswind.app.stores.servers import end, run_to_end
+from crosswind.app.server import run_to_end
+from crosswind.app.stores.servers import READY_S, end
 from crosswind.app.stores.store import PRIMARY, Store, address_of, replicas_of, version_of
 from crosswind.testbed.fabric import Process
 
@@ -134,7 +135,7 @@ class PostgreSQL(Store):
         data = stage.folder / PRIMARY
         options = ["-A", "trust", "-U", USER, "-E", "UTF8", "--locale", "C", "--no-sync", "--no-instructions"]
         command = [_path("initdb"), "-D", data, *options]
-        run_to_end(stage, PRIMARY, "initdb", command, env=POSTGRESQL.env)
+        run_to_end(stage, PRIMARY, "initdb", command, timeout_s=READY_S, env=POSTGRESQL.env)
         with (data / "postgresql.conf").open("a") as settings:
             settings.write(_SETTINGS)
         with (data / "pg_hba.conf").open("a") as access:

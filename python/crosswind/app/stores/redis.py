@@ -17,8 +17,9 @@ from typing import ClassVar
 
 from crosswind.app.base import Stage
 from crosswind.app.requirements import DebianPackages, Program, Requirement
+from crosswind.app.server import run_to_end
 from crosswind.app.stores.redis_replication import online_replicas
-from crosswind.app.stores.servers import await_answer, end, run_to_end
+from crosswind.app.stores.servers import await_answer, end
 from crosswind.app.stores.store import (
     PRIMARY,
     Store,

@@ -1,4 +1,4 @@
-"""Run programs in the nodes of a database: to their end, until their answer is accepted, or until stopped."""
+"""Run programs in the nodes of a database: until their answer is accepted, or until stopped."""
 
 import signal
 import time
@@ -12,29 +12,6 @@ from crosswind.testbed.fabric import PROBE_INTERVAL_S, Process
 READY_S = 60.0
 # Time limit for filling a replicated store through a slow network.
 FILLED_S = 1800.0
-
-
-def run_to_end(
-    stage: Stage,
-    node: str,
-    name: str,
-    command: Sequence[object],
-    *,
-    env: Mapping[str, str] | None = None,
-    timeout_s: float = READY_S,
-) -> str:
-    """Run a command in a node and return its output; no other process of the trial may have its name.
-
-    Raises: TestbedError: it failed or took longer than `timeout_s`; has the end of its output.
-    """
-    process = stage.fabric.start(node, name, command, cwd=stage.folder, env=env)
-    ended = process.wait(timeout_s)
-    if ended is None:
-        process.stop(1)
-        raise TestbedError(f"{process}: not done after {timeout_s:g} s; {process.last_words()}")
-    if ended != Ended(0, None):
-        raise TestbedError(f"{process}: {ended}; {process.last_words()}")
-    return process.printed()
 
 
 def await_answer(

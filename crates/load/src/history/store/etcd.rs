@@ -14,8 +14,7 @@ use std::time::Duration;
 
 use crosswind_history::event::{Value, Workload};
 
-use super::{number, numbers, Outcome, Request, Store};
-use crate::clock::monotonic_ns;
+use super::{append, longer, number, numbers, Outcome, Request, Store};
 use crate::failure::Failure;
 use crate::stop::Stop;
 use crate::ycsb::store::etcd::connection::Connection;
@@ -30,14 +29,14 @@ use crate::ycsb::store::target::Target;
 pub struct Etcd {
     connection: Connection,
     reads: Reads,
-    timeout: Duration,
+    patience: Duration,
 }
 
 impl Etcd {
     /// Connects.
     pub fn connect(target: &Target, stop: &Arc<Stop>) -> Result<Etcd, String> {
         let reads = durability(target.durability.as_deref())?;
-        Ok(Etcd { connection: Connection::connect(&target.server, stop)?, reads, timeout: stop.patience() })
+        Ok(Etcd { connection: Connection::connect(&target.server, stop)?, reads, patience: stop.patience() })
     }
 
     fn range(&mut self, key: Vec<u8>, range_end: Vec<u8>) -> Result<Vec<KeyValue>, Failure> {
@@ -71,20 +70,12 @@ impl Etcd {
         Ok(self.connection.call::<TxnResponse>("Txn", &question)?.succeeded)
     }
 
+    /// Appends if the list is still as it was read; returns whether it was.
     fn append(&mut self, key: &str, element: i64) -> Result<bool, Failure> {
-        let give_up_ns = monotonic_ns() + self.timeout.as_nanos() as u64;
-        loop {
-            let pair = self.range(key.into(), Vec::new())?.pop().unwrap_or_default();
-            let list = String::from_utf8_lossy(&pair.value).into_owned();
-            let longer = if list.is_empty() { element.to_string() } else { format!("{list} {element}") };
-            let unchanged = compare(key, CompareTarget::Mod, CompareWith::ModRevision(pair.mod_revision));
-            if self.put(key, longer, Some(unchanged))? {
-                return Ok(true);
-            }
-            if monotonic_ns() >= give_up_ns {
-                return Ok(false);
-            }
-        }
+        let pair = self.range(key.into(), Vec::new())?.pop().unwrap_or_default();
+        let list = longer(&String::from_utf8_lossy(&pair.value), element);
+        let unchanged = compare(key, CompareTarget::Mod, CompareWith::ModRevision(pair.mod_revision));
+        self.put(key, list, Some(unchanged))
     }
 
     fn write(&mut self, key: &str, request: &Request) -> Result<bool, Failure> {
@@ -95,7 +86,7 @@ impl Etcd {
                 self.put(key, to.to_string(), Some(compare(key, CompareTarget::Value, same)))
             }
             Request::Add(element) => self.put(&format!("{key}/{element}"), element.to_string(), None),
-            Request::Append(element) => self.append(key, element),
+            Request::Append(element) => append(self.patience, || self.append(key, element)),
             Request::Read => unreachable!("a read is no write"),
         }
     }
@@ -112,14 +103,7 @@ impl Store for Etcd {
             Request::Read => self.read(workload, &key).map(Some),
             _ => self.write(&key, request).map(|done| done.then_some(Value::Nothing)),
         };
-        match done {
-            Ok(Some(value)) => Outcome::Done(value),
-            Ok(None) if matches!(request, Request::Append(_)) => {
-                Outcome::Refused("others were faster each time".into())
-            }
-            Ok(None) => Outcome::OtherValue,
-            Err(failure) => Outcome::of(failure, |_| *request == Request::Read),
-        }
+        Outcome::after(request, done, |_| false)
     }
 }
 

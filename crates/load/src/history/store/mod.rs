@@ -1,5 +1,6 @@
 //! The stores that can, each with the connections of `ycsb`.
 
+mod cassandra;
 mod etcd;
 pub mod mongodb;
 mod postgresql;
@@ -7,10 +8,12 @@ mod redis;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crosswind_history::event::{Value, Workload};
 
 use self::mongodb::ReadConcern;
+use crate::clock::monotonic_ns;
 use crate::failure::{Failure, NotPrepared};
 use crate::stop::Stop;
 use crate::ycsb::store::target::{Kind, Target};
@@ -49,16 +52,27 @@ impl Outcome {
         matches!(self, Outcome::Unknown(_) | Outcome::Lost(_) | Outcome::Stopped)
     }
 
-    /// Of a request that failed.
+    /// After a request: with what was read or written, or with nothing where a comparison found something else.
     ///
     /// # Arguments
-    /// * `has_no_effect`: whether a refusal with these words means that the request was not done, and never will be.
-    fn of(failure: Failure, has_no_effect: impl FnOnce(&str) -> bool) -> Outcome {
-        match failure {
-            Failure::Refused(why) if has_no_effect(&why) => Outcome::Refused(why),
-            Failure::Refused(why) => Outcome::Unknown(why),
-            Failure::Lost(why) => Outcome::Lost(why),
-            Failure::Stopped => Outcome::Stopped,
+    /// * `has_no_effect`: whether a refusal with these words means that a write was not done, and never will be.
+    fn after(
+        request: &Request,
+        done: Result<Option<Value>, Failure>,
+        has_no_effect: impl FnOnce(&str) -> bool,
+    ) -> Outcome {
+        match done {
+            Ok(Some(value)) => Outcome::Done(value),
+            Ok(None) if matches!(request, Request::Append(_)) => {
+                Outcome::Refused("others were faster each time".into())
+            }
+            Ok(None) => Outcome::OtherValue,
+            Err(Failure::Refused(why)) if *request == Request::Read || has_no_effect(&why) => {
+                Outcome::Refused(why)
+            }
+            Err(Failure::Refused(why)) => Outcome::Unknown(why),
+            Err(Failure::Lost(why)) => Outcome::Lost(why),
+            Err(Failure::Stopped) => Outcome::Stopped,
         }
     }
 }
@@ -78,8 +92,7 @@ pub fn check(target: &Target) -> Result<(), String> {
             Err("--durability w=0: no write is answered, so no outcome is known; write w=1 or majority"
                 .into())
         }
-        Kind::Redis | Kind::Etcd | Kind::Postgresql | Kind::Mongodb => crate::ycsb::store::check(target),
-        Kind::Cassandra => Err("--store: history has redis, etcd, postgresql and mongodb".into()),
+        _ => crate::ycsb::store::check(target),
     }
 }
 
@@ -97,7 +110,8 @@ pub fn connect(
         Kind::Etcd => Box::new(etcd::Etcd::connect(target, stop)?),
         Kind::Mongodb if server == 0 => Box::new(mongodb::Mongodb::to_primary(targets, concern, stop)?),
         Kind::Mongodb => Box::new(mongodb::Mongodb::to_member(target, concern, stop)?),
-        Kind::Postgresql | Kind::Cassandra => Box::new(postgresql::Postgresql::connect(target, stop)?),
+        Kind::Postgresql => Box::new(postgresql::Postgresql::connect(target, stop)?),
+        Kind::Cassandra => Box::new(cassandra::Cassandra::connect(target, stop)?),
     })
 }
 
@@ -105,7 +119,8 @@ pub fn connect(
 pub fn prepare(target: &Target, stop: &Arc<Stop>) -> Result<(), NotPrepared> {
     match target.store {
         Kind::Postgresql => postgresql::prepare(target, stop),
-        Kind::Redis | Kind::Etcd | Kind::Mongodb | Kind::Cassandra => Ok(()),
+        Kind::Cassandra => cassandra::prepare(target, stop),
+        Kind::Redis | Kind::Etcd | Kind::Mongodb => Ok(()),
     }
 }
 
@@ -114,9 +129,33 @@ pub fn promote(targets: &[Target], replica: usize, stop: &Arc<Stop>) -> Result<(
     match targets[replica].store {
         Kind::Redis => redis::promote(targets, replica, stop),
         Kind::Postgresql => postgresql::promote(&targets[replica], stop),
-        Kind::Etcd | Kind::Mongodb | Kind::Cassandra => {
-            Err("it elects its leader itself; leave --promote out".into())
+        Kind::Etcd | Kind::Mongodb => Err("it elects its leader itself; leave --promote out".into()),
+        Kind::Cassandra => Err("its servers are equal; leave --promote out".into()),
+    }
+}
+
+/// Appends in a store that has no such operation, by a read and a write that compares; begins again where another client was faster.
+///
+/// # Arguments
+/// * `attempt`: one read and one write; whether the list was still the one that was read.
+fn append(patience: Duration, mut attempt: impl FnMut() -> Result<bool, Failure>) -> Result<bool, Failure> {
+    let give_up_ns = monotonic_ns() + patience.as_nanos() as u64;
+    loop {
+        if attempt()? {
+            return Ok(true);
         }
+        if monotonic_ns() >= give_up_ns {
+            return Ok(false);
+        }
+    }
+}
+
+/// A list with one more element, as text.
+fn longer(list: &str, element: i64) -> String {
+    if list.is_empty() {
+        element.to_string()
+    } else {
+        format!("{list} {element}")
     }
 }
 

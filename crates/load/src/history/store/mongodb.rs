@@ -138,11 +138,7 @@ impl Store for Mongodb {
             Request::Read => self.read(workload, key as i64).map(Some),
             _ => self.write(workload, key as i64, request).map(|done| done.then_some(Value::Nothing)),
         };
-        match done {
-            Ok(Some(value)) => Outcome::Done(value),
-            Ok(None) => Outcome::OtherValue,
-            Err(failure) => Outcome::of(failure, |why| *request == Request::Read || is_without_effect(why)),
-        }
+        Outcome::after(request, done, is_without_effect)
     }
 }
 

@@ -101,11 +101,7 @@ impl Store for Postgresql {
             Request::Read => self.read(workload, &key).map(Some),
             _ => self.write(&key, request).map(|done| done.then_some(Value::Nothing)),
         };
-        match done {
-            Ok(Some(value)) => Outcome::Done(value),
-            Ok(None) => Outcome::OtherValue,
-            Err(failure) => Outcome::of(failure, |why| *request == Request::Read || is_without_effect(why)),
-        }
+        Outcome::after(request, done, is_without_effect)
     }
 }
 

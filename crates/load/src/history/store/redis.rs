@@ -91,13 +91,7 @@ impl Store for Redis {
             Request::Read => self.read(workload, &key).map(Some),
             _ => self.write(&key, request).map(|done| done.then_some(Value::Nothing)),
         };
-        match done {
-            Ok(Some(value)) => Outcome::Done(value),
-            Ok(None) => Outcome::OtherValue,
-            Err(failure) => Outcome::of(failure, |why| {
-                *request == Request::Read || WITHOUT_EFFECT.iter().any(|word| why.starts_with(word))
-            }),
-        }
+        Outcome::after(request, done, |why| WITHOUT_EFFECT.iter().any(|word| why.starts_with(word)))
     }
 }
 

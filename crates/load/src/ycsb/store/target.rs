@@ -29,7 +29,7 @@ pub struct Target {
     /// The database; for PostgreSQL, and required there
     #[arg(long, required_if_eq("store", "postgresql"))]
     pub database: Option<String>,
-    /// For redis wait=N; for etcd linearizable or serializable; for mongodb w=0, w=1 or majority; for cassandra one, quorum or all
+    /// For redis wait=N; for etcd linearizable or serializable; for mongodb w=0, w=1 or majority; for cassandra one, quorum, all or serial
     #[arg(long, value_name = "WORD")]
     pub durability: Option<String>,
 }

@@ -4,13 +4,17 @@
 //! before a write is confirmed or a read is answered. The server that we are connected to asks them. Every operation is one prepared statement and
 //! one round trip.
 //!
-//! A write puts its value there whether or not the row exists, as Cassandra's do: an update of a record that was never
-//! loaded, or a second insert, is no error. A scan takes rows in the order of the partitioner's tokens, the only order
-//! that Cassandra has, and ends at the end of the ring; YCSB's client scans so, too.
+//! With `serial`, writes are lightweight transactions, and reads see the last of them (level SERIAL): the servers agree on each
+//! by Paxos. Scans, which have no such level, take a quorum.
 //!
-//! Source: YCSB 0.17.0, `site.ycsb.db.CassandraCQLClient` and its `README.md` (table, statements, levels).
+//! A write puts its value there whether or not the row exists, as Cassandra's do: an update of a record that was never
+//! loaded, or a second insert, is no error; a lightweight transaction refuses both. A scan takes rows in the order of the
+//! partitioner's tokens, the only order that Cassandra has, and ends at the end of the ring; YCSB's client scans so, too.
+//!
+//! Source: YCSB 0.17.0, `site.ycsb.db.CassandraCQLClient` and its `README.md` (table, statements, levels); Cassandra 5.0,
+//! "Lightweight transactions with linearizable consistency".
 
-mod connection;
+pub mod connection;
 pub mod prepare;
 pub mod single;
 
@@ -31,10 +35,45 @@ use connection::Connection;
 /// In the keyspace `ycsb`, whose replication is chosen where the servers are set up.
 const TABLE: &str = "ycsb.usertable";
 
+/// What an operation waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// So many replicas.
+    Replicas(Consistency),
+    /// An agreement of the replicas, by Paxos.
+    Serial,
+}
+
+impl Level {
+    /// Of reads of one row or partition.
+    pub fn of_reads(self) -> Consistency {
+        match self {
+            Level::Replicas(consistency) => consistency,
+            Level::Serial => Consistency::Serial,
+        }
+    }
+
+    /// Of scans, and of writes; a lightweight transaction is stored at this level once it is agreed on.
+    pub fn of_writes(self) -> Consistency {
+        match self {
+            Level::Replicas(consistency) => consistency,
+            Level::Serial => Consistency::Quorum,
+        }
+    }
+
+    /// A write that is a lightweight transaction where this level wants one.
+    pub fn statement(self, write: &str, condition: &str) -> String {
+        match self {
+            Level::Replicas(_) => write.into(),
+            Level::Serial => format!("{write} {condition}"),
+        }
+    }
+}
+
 /// A session with one server, which asks the replicas.
 pub struct Cassandra {
     connection: Connection,
-    consistency: Consistency,
+    level: Level,
     read: CBytesShort,
     updates: Vec<CBytesShort>, // by number of the field
     insert: CBytesShort,
@@ -44,26 +83,26 @@ pub struct Cassandra {
 impl Cassandra {
     /// Connects, and prepares the statements.
     pub fn connect(target: &Target, stop: &Arc<Stop>) -> Result<Cassandra, String> {
-        let consistency = durability(target.durability.as_deref())?;
+        let level = durability(target.durability.as_deref())?;
         let connection = Connection::connect(&target.server, stop)?;
-        Self::prepared(connection, consistency)
+        Self::prepared(connection, level)
             .map_err(|failure| format!("Cassandra at {}: {failure}", target.server))
     }
 
-    fn prepared(mut connection: Connection, consistency: Consistency) -> Result<Cassandra, Failure> {
+    fn prepared(mut connection: Connection, level: Level) -> Result<Cassandra, Failure> {
         let columns = columns();
         let mut statements = vec![
             format!("SELECT {columns} FROM {TABLE} WHERE y_id = ?"),
-            insert_statement(),
+            level.statement(&insert_statement(), "IF NOT EXISTS"),
             format!("SELECT {columns} FROM {TABLE} WHERE token(y_id) >= token(?) LIMIT ?"),
         ];
-        statements
-            .extend((0..FIELDS).map(|number| format!("UPDATE {TABLE} SET field{number} = ? WHERE y_id = ?")));
+        let update = |number| format!("UPDATE {TABLE} SET field{number} = ? WHERE y_id = ?");
+        statements.extend((0..FIELDS).map(|number| level.statement(&update(number), "IF EXISTS")));
         let mut prepared = connection.prepare(&statements)?.into_iter();
         let mut next = || prepared.next().ok_or_else(|| Failure::Lost("a statement was not prepared".into()));
         let (read, insert, scan) = (next()?, next()?, next()?);
         let updates = prepared.collect();
-        Ok(Cassandra { connection, consistency, read, updates, insert, scan })
+        Ok(Cassandra { connection, level, read, updates, insert, scan })
     }
 }
 
@@ -74,7 +113,7 @@ impl Store for Cassandra {
 
     fn read(&mut self, key: &str) -> Result<(), Failure> {
         let values = vec![text(key)];
-        match whole_records(&self.connection.execute(&self.read, self.consistency, values)?) {
+        match whole_records(&self.connection.execute(&self.read, self.level.of_reads(), values)?) {
             Some(1) => Ok(()),
             _ => Err(no_whole_record(key)),
         }
@@ -82,30 +121,40 @@ impl Store for Cassandra {
 
     fn update(&mut self, key: &str, field_number: usize, value: &[u8]) -> Result<(), Failure> {
         let values = vec![Value::Some(value.to_vec()), text(key)];
-        self.connection.execute(&self.updates[field_number], self.consistency, values).map(|_| ())
+        let answer = self.connection.execute(&self.updates[field_number], self.level.of_writes(), values)?;
+        applied(&answer).then_some(()).ok_or_else(|| Failure::Refused(format!("{key}: no such record")))
     }
 
     fn insert(&mut self, key: &str, record: &Record) -> Result<(), Failure> {
-        self.connection.execute(&self.insert, self.consistency, row(key, record)).map(|_| ())
+        let answer = self.connection.execute(&self.insert, self.level.of_writes(), row(key, record))?;
+        applied(&answer).then_some(()).ok_or_else(|| Failure::Refused(format!("{key}: is there already")))
     }
 
     fn scan(&mut self, first_key: &str, count: u64) -> Result<(), Failure> {
         let values = vec![text(first_key), Value::Some((count as i32).to_be_bytes().to_vec())];
-        match whole_records(&self.connection.execute(&self.scan, self.consistency, values)?) {
+        match whole_records(&self.connection.execute(&self.scan, self.level.of_writes(), values)?) {
             Some(1..) => Ok(()),
             _ => Err(no_whole_record(first_key)),
         }
     }
 }
 
-/// How many replicas answer for an operation, from `one`, `quorum` or `all`.
-pub fn durability(word: Option<&str>) -> Result<Consistency, String> {
+/// What an operation waits for, from `one`, `quorum`, `all` or `serial`.
+pub fn durability(word: Option<&str>) -> Result<Level, String> {
     match word {
-        Some("one") => Ok(Consistency::One),
-        None | Some("quorum") => Ok(Consistency::Quorum),
-        Some("all") => Ok(Consistency::All),
-        Some(word) => Err(format!("--durability {word}: Cassandra has one, quorum and all")),
+        Some("one") => Ok(Level::Replicas(Consistency::One)),
+        None | Some("quorum") => Ok(Level::Replicas(Consistency::Quorum)),
+        Some("all") => Ok(Level::Replicas(Consistency::All)),
+        Some("serial") => Ok(Level::Serial),
+        Some(word) => Err(format!("--durability {word}: Cassandra has one, quorum, all and serial")),
     }
+}
+
+/// Whether a write was done: the condition of a lightweight transaction may have been false. Other writes have no such answer.
+pub fn applied(answer: &ResResultBody) -> bool {
+    let ResResultBody::Rows(rows) = answer else { return true };
+    // The column `[applied]`, a boolean, comes first.
+    rows.rows_content.first().and_then(|row| row.first()).and_then(|value| value.as_slice()) == Some(&[1])
 }
 
 fn columns() -> String {
@@ -143,9 +192,19 @@ mod tests {
 
     #[test]
     fn durability_is_the_consistency_level() {
-        assert_eq!(durability(None), Ok(Consistency::Quorum));
-        assert_eq!(durability(Some("one")), Ok(Consistency::One));
+        assert_eq!(durability(None), Ok(Level::Replicas(Consistency::Quorum)));
+        assert_eq!(durability(Some("one")), Ok(Level::Replicas(Consistency::One)));
         assert!(durability(Some("w=1")).unwrap_err().contains("quorum"));
+    }
+
+    #[test]
+    fn a_serial_write_is_a_lightweight_transaction_and_a_serial_read_sees_it() {
+        let serial = durability(Some("serial")).unwrap();
+        assert_eq!(serial.statement("UPDATE t SET a = ?", "IF EXISTS"), "UPDATE t SET a = ? IF EXISTS");
+        assert_eq!((serial.of_reads(), serial.of_writes()), (Consistency::Serial, Consistency::Quorum));
+        let quorum = durability(None).unwrap();
+        assert_eq!(quorum.statement("UPDATE t SET a = ?", "IF EXISTS"), "UPDATE t SET a = ?");
+        assert_eq!(quorum.of_reads(), quorum.of_writes());
     }
 
     #[test]

@@ -50,7 +50,7 @@ fn fill(connection: &mut Connection, table: Table, stop: &Stop) -> Result<(), Fa
 }
 
 /// Tries until it is not refused: a server on a busy machine takes a replica for dead when it was only slow.
-fn insist<T>(stop: &Stop, mut attempt: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
+pub fn insist<T>(stop: &Stop, mut attempt: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
     let give_up_ns = monotonic_ns() + AGREED_NS_MAX;
     loop {
         match attempt() {
