@@ -27,6 +27,19 @@ def test_an_unknown_application_names_the_installed_ones() -> None:
         find("mongodb")
 
 
+SIZED = """
+from pydantic import Field
+from crosswind.app import Application
+from crosswind.spec.base import SpecModel
+
+class AcmeParameters(SpecModel):
+    size_bytes: int = Field(1, alias="size")
+
+class Acme(Application):
+    Parameters = AcmeParameters
+"""
+
+
 @pytest.mark.parametrize(
     ("entry_point", "why"),
     [
@@ -34,6 +47,7 @@ def test_an_unknown_application_names_the_installed_ones() -> None:
         ("acme:Gone", "AttributeError"),
         ("acme_raises:Thing", "RuntimeError: no licence"),
         ("acme:THING", "it is not a subclass of crosswind.app.Application"),
+        ("acme_size:Acme", 'Acme: a parameter is called "size", the key that names one of its sizes'),
     ],
 )
 def test_a_package_whose_application_cannot_be_loaded_is_named_and_spoils_no_other(
@@ -41,6 +55,7 @@ def test_a_package_whose_application_cannot_be_loaded_is_named_and_spoils_no_oth
 ) -> None:
     (tmp_path / "acme.py").write_text("THING = 5\n")
     (tmp_path / "acme_raises.py").write_text("raise RuntimeError('no licence')\n")
+    (tmp_path / "acme_size.py").write_text(SIZED)
     info = tmp_path / "acme_tools-1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-tools\nVersion: 1\n")

@@ -1,6 +1,6 @@
 """What applications with a server share: commands that prepare it, and its end."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from crosswind.app.base import Stage
 from crosswind.testbed.agent import Ended
@@ -10,18 +10,27 @@ from crosswind.testbed.fabric import GRACE_S, Process
 READY_S = 30.0
 
 
-def run_to_end(stage: Stage, node: str, name: str, command: list[object], timeout_s: float = READY_S) -> None:
-    """Run a command in a node to its end.
+def run_to_end(
+    stage: Stage,
+    node: str,
+    name: str,
+    command: Sequence[object],
+    *,
+    timeout_s: float,
+    env: Mapping[str, str] | None = None,
+) -> str:
+    """Run a command in a node and return its output; no other process of the trial may have its name.
 
     Raises: TestbedError: it failed or took longer than `timeout_s`; has the end of its output.
     """
-    process = stage.fabric.start(node, name, command, cwd=stage.folder)
+    process = stage.fabric.start(node, name, command, cwd=stage.folder, env=env)
     ended = process.wait(timeout_s)
     if ended is None:
         process.stop(0)
         raise TestbedError(f"{process}: not done after {timeout_s:g} s; {process.last_words()}")
     if ended != Ended(0, None):
         raise TestbedError(f"{process}: {ended}; {process.last_words()}")
+    return process.printed()
 
 
 def stop_servers(stage: Stage, servers: Sequence[Process], grace_s: float = GRACE_S) -> None:

@@ -23,7 +23,12 @@ def written(
 ) -> tuple[vegeta.VegetaTotals, list[dict[str, str]]]:
     file = io.StringIO()
     totals = vegeta.write_operations(
-        found, file, realtime_minus_monotonic_ns=1_795_294_000_000_000_000, rate=rate, warm_up_ns=warm_up_ns
+        found,
+        file,
+        realtime_minus_monotonic_ns=1_795_294_000_000_000_000,
+        rate=rate,
+        warm_up_ns=warm_up_ns,
+        duration_ns=1000 * MS,
     )
     return totals, list(csv.DictReader(io.StringIO(file.getvalue())))
 
@@ -65,6 +70,13 @@ def test_the_warm_up_is_recorded_and_not_counted() -> None:
     assert 450 * MS < totals.span_ns < 500 * MS
 
 
+def test_hits_that_found_no_worker_until_the_end_were_never_sent() -> None:
+    # 20 a second for a second.
+    assert written(hits("open-loop"))[0].not_started == 0
+    assert written(hits("open-loop")[:17])[0].not_started == 3
+    assert written(hits("open-loop")[:17], rate=None)[0].not_started is None
+
+
 def test_without_a_rate_a_hit_is_due_when_it_is_sent() -> None:
     _, rows = written(hits("open-loop"), rate=None)
     assert all(row["intended_ns"] == row["started_ns"] for row in rows)
@@ -94,6 +106,12 @@ def test_an_attack_that_ended_well_and_got_no_answers_is_no_result(
 ) -> None:
     with pytest.raises(TestbedError, match=said):
         vegeta.check(written(hits(name), warm_up_ns=warm_up_ns)[0])
+
+
+def test_under_faults_any_share_of_the_requests_may_fail() -> None:
+    totals, _ = written(hits("refused"))
+    vegeta.check(totals, error_share_max=1)
+    assert (totals.operations, totals.errors) == (6, 6)
 
 
 def test_an_attack_without_errors_passes() -> None:

@@ -18,8 +18,8 @@ from crosswind.app.command.variables import ADDRESS, DURATION, FOLDER, SEED, fil
 from crosswind.app.server import stop_servers
 from crosswind.spec.command_line import is_shell_line
 from crosswind.spec.declared import FaultNodes, Figure
-from crosswind.spec.nearest import did_you_mean
 from crosswind.testbed.fabric import Process
+from crosswind.text.nearest import did_you_mean
 
 
 class CommandParameters(MeasuredParameters):
@@ -55,7 +55,7 @@ class Command(Application):
     @classmethod
     def faults_on(cls, parameters: CommandParameters, nodes: Collection[str]) -> FaultNodes:
         servers = frozenset(parameters.roles) - {parameters.load}
-        return FaultNodes(servers, frozenset({parameters.load}))
+        return FaultNodes(servers, frozenset({parameters.load}), servers)
 
     @classmethod
     def misfits(

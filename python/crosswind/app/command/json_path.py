@@ -6,8 +6,8 @@ import re
 
 from pydantic import JsonValue
 
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.quantities import QuantityError, shown
+from crosswind.text.nearest import did_you_mean
 
 _STEP = re.compile(r'\.?(?P<key>[^.\[\]"]+)|\[(?P<index>-?[0-9]{1,9})\]|\["(?P<quoted>[^"]+)"\]')
 _KEYS_SHOWN = 12

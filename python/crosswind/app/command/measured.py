@@ -11,8 +11,8 @@ from crosswind.app.load import latency_figures
 from crosswind.spec.base import SpecModel
 from crosswind.spec.command_line import CommandLine
 from crosswind.spec.declared import Figure
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.quantities import Duration, PositiveDuration, shown
+from crosswind.text.nearest import did_you_mean
 
 NS_PER_S = 1_000_000_000
 # Time limit of a load without a duration, and the time that a load may exceed its duration.

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import PlainValidator, WithJsonSchema
 
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.quantities import RATE, SIZE, TIME, QuantityError, shown
+from crosswind.text.nearest import did_you_mean
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator
 
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.quantities import shown
+from crosswind.text.nearest import did_you_mean
 
 ADDRESS = "address"
 SEED = "seed"

@@ -24,9 +24,9 @@ from crosswind.app.compose.keys import BUILD_REFUSED, BUILD_WITHOUT_EFFECT
 from crosswind.app.compose.located import Located
 from crosswind.app.compose.merge import as_mapping
 from crosswind.spec.base import SpecModel
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.quantities import QuantityError, shown
 from crosswind.testbed.errors import TestbedError
+from crosswind.text.nearest import did_you_mean
 
 _KEYS = {"context", "dockerfile", "dockerfile_inline", "args", "target", "network"}
 _DOCKERFILE = "Dockerfile"

@@ -24,11 +24,11 @@ from crosswind.app.compose.services import Context, ServiceReader
 from crosswind.spec.base import SpecModel
 from crosswind.spec.document import Document, Path, parse_document
 from crosswind.spec.named_file import NamedFile
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.problems import Problem, SpecErrors
 from crosswind.spec.quantities import QuantityError, shown
 from crosswind.spec.text_lines import LineError
 from crosswind.spec.translate import describe, problems_of
+from crosswind.text.nearest import did_you_mean
 
 _ENV = ".env"
 _TOP = ("services", "volumes", "networks", "secrets", "configs", "include", "version", "name", "models")

@@ -29,10 +29,10 @@ from crosswind.app.compose.service import Service, node_name, nodes_of
 from crosswind.spec.base import ReadingContext
 from crosswind.spec.command_line import EnvironmentText
 from crosswind.spec.named_file import NamedFile
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.node_limits import NodeLimits
 from crosswind.spec.problems import SpecErrors
 from crosswind.spec.quantities import QuantityError, shown
+from crosswind.text.nearest import did_you_mean
 
 _COMPLETED = "service_completed_successfully"
 

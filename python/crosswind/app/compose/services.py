@@ -18,10 +18,10 @@ from crosswind.app.compose.note import ComposeNote
 from crosswind.app.compose.service import node_name
 from crosswind.app.compose.words import read_whole
 from crosswind.spec.document import Path
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.problems import Problem
 from crosswind.spec.quantities import QuantityError, shown
 from crosswind.spec.text_lines import LineError
+from crosswind.text.nearest import did_you_mean
 
 X_CROSSWIND = "x-crosswind"
 DEFAULT_NETWORK = "default"

@@ -1,6 +1,7 @@
 """nsd and dnsperf as an application."""
 
 from collections.abc import Collection
+from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -148,22 +149,21 @@ class Dns(Application):
         return [role for role in cls.ROLES if role not in nodes]
 
     @classmethod
-    def faults_on(cls, parameters: SpecModel, nodes: Collection[str]) -> FaultNodes:
-        return FaultNodes(measuring=frozenset({CLIENT}))
+    def faults_on(cls, parameters: DnsParameters, nodes: Collection[str]) -> FaultNodes:
+        # Over TCP dnsperf connects again before it sends, and then sends all that was due at once: a server
+        # that was down for 1 s of 3 s lost 0.5 % of its queries, and 34 % over UDP.
+        restartable = {SERVER} if parameters.protocol == "udp" else frozenset[str]()
+        return FaultNodes(frozenset(restartable), frozenset({CLIENT}))
 
     def start(self, stage: Stage) -> None:
-        asked, program = self.parameters, nsd.NSD.program("nsd")
-        address = stage.fabric.nodes[SERVER].address
-        configuration = stage.folder / "nsd.conf"
-        configuration.write_text(
+        asked, address = self.parameters, stage.fabric.nodes[SERVER].address
+        self._configuration(stage).write_text(
             nsd.configuration(address, stage.folder, processes=asked.processes, connections=asked.clients)
         )
         (stage.folder / "zone").write_text(nsd.zone(address, asked.names, asked.text_bytes))
         record = "A" if asked.text_bytes is None else "TXT"
         (stage.folder / "queries").write_text(nsd.queries(asked.names, record, stage.seed))
-        self._server = stage.fabric.start(
-            SERVER, "nsd", [program.path, "-d", "-c", configuration], cwd=stage.folder, env=program.env
-        )
+        self._server = self._serve(stage)
         await_listening(self._server, nsd.READY)
 
     def load(self, stage: Stage) -> Load:
@@ -185,8 +185,19 @@ class Dns(Application):
         )
         return DnsperfLoad(process, asked)
 
+    def restart(self, stage: Stage, node: str) -> None:
+        self._server = self._serve(stage)
+
     def stop(self, stage: Stage) -> None:
         stop_servers(stage, [self._server])
+
+    def _configuration(self, stage: Stage) -> Path:
+        return stage.folder / "nsd.conf"
+
+    def _serve(self, stage: Stage) -> Process:
+        program = nsd.NSD.program("nsd")
+        command = [program.path, "-d", "-c", self._configuration(stage)]
+        return stage.fabric.start(SERVER, "nsd", command, cwd=stage.folder, env=program.env)
 
 
 class DnsperfLoad(Load):

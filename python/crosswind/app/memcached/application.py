@@ -98,7 +98,7 @@ class Memcached(Application):
         )
         keys = self.parameters.key_count
         filling_s = READY_S + keys / _KEYS_PER_S_MIN
-        run_to_end(stage, CLIENT, "memcached-prepare", self._fill(stage, keys), filling_s)
+        run_to_end(stage, CLIENT, "memcached-prepare", self._fill(stage, keys), timeout_s=filling_s)
 
     def load(self, stage: Stage) -> Load:
         asked = self.parameters

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from crosswind.app.base import Application, Load, Stage
-from crosswind.app.load import latency_figures, offer_load
+from crosswind.app.load import OUTLIVE_NS, latency_figures, offer_load
 from crosswind.app.pace import Pace
 from crosswind.app.requirements import OwnProgram, Requirement
 from crosswind.app.server import READY_S, stop_servers
@@ -152,6 +152,7 @@ class Web(Application):
             connections=asked.connections,
             rate=asked.rate,
             length_ns=asked.warm_up_ns + asked.duration_ns,
+            timeout_ns=OUTLIVE_NS if stage.has_faults else vegeta.TIMEOUT_NS,
             results=stage.folder / "results",
             table=table,
         )
@@ -161,6 +162,7 @@ class Web(Application):
             rate=asked.rate,
             warm_up_ns=asked.warm_up_ns,
             duration_ns=asked.duration_ns,
+            error_share_max=1 if stage.has_faults else vegeta.ERROR_SHARE_MAX,
             parameters=asked.model_dump(mode="json"),
         )
 

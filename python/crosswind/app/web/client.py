@@ -47,6 +47,7 @@ class VegetaFacts(Facts):
     payload_bytes: int
     span_ns: int
     first_error: str | None
+    not_started: int | None
 
 
 class Vegeta(Load):
@@ -55,6 +56,7 @@ class Vegeta(Load):
     Args:
         table: the file with the results.
         rate: hits per second; None in a closed loop.
+        error_share_max: share of the measured requests that may have failed.
         parameters: of the trial, for the facts.
     """
 
@@ -66,6 +68,7 @@ class Vegeta(Load):
         rate: float | None,
         warm_up_ns: int,
         duration_ns: int,
+        error_share_max: float,
         parameters: dict[str, JsonValue],
     ) -> None:
         self.process = process
@@ -73,6 +76,8 @@ class Vegeta(Load):
         self._table = table
         self._rate = rate
         self._warm_up_ns = warm_up_ns
+        self._duration_ns = duration_ns
+        self._error_share_max = error_share_max
         self._parameters = parameters
 
     def await_measured_phase(self) -> None:
@@ -87,8 +92,9 @@ class Vegeta(Load):
                 realtime_minus_monotonic_ns=self.process.wall_ahead_ns(),
                 rate=self._rate,
                 warm_up_ns=self._warm_up_ns,
+                duration_ns=self._duration_ns,
             )
-        vegeta.check(totals)
+        vegeta.check(totals, self._error_share_max)
         facts = VegetaFacts(
             tool="vegeta",
             parameters=self._parameters,
@@ -97,6 +103,7 @@ class Vegeta(Load):
             payload_bytes=totals.payload_bytes,
             span_ns=totals.span_ns,
             first_error=totals.first_error,
+            not_started=totals.not_started,
         )
         return LoadOutcome(
             operations, (transfer(self.process.node, totals.payload_bytes, totals.span_ns),), facts

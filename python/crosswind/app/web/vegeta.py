@@ -25,7 +25,7 @@ VEGETA = GoProgram(
 )
 
 # As in our own client.
-TIMEOUT_S = 30
+TIMEOUT_NS = 30_000_000_000
 # Of measured requests; as `--error-share-max` of our own client.
 ERROR_SHARE_MAX = 0.01
 # Long enough that its repetition does not matter, short enough to be read at once.
@@ -52,13 +52,19 @@ class Hit:
 
 @dataclass(frozen=True)
 class VegetaTotals:
-    """The totals of the measured phase; `payload_bytes` is of successful hits."""
+    """The totals of the measured phase.
+
+    Attributes:
+        payload_bytes: of successful hits.
+        not_started: hits that were due and never sent, because no worker was free; None without a rate.
+    """
 
     operations: int
     errors: int
     payload_bytes: int
     span_ns: int
     first_error: str | None
+    not_started: int | None
 
 
 def targets(base: str, object_bytes: Sequence[int], seed: int) -> str:
@@ -68,13 +74,21 @@ def targets(base: str, object_bytes: Sequence[int], seed: int) -> str:
 
 
 def attack(
-    folder: Path, *, connections: int, rate: float | None, length_ns: int, results: Path, table: Path
+    folder: Path,
+    *,
+    connections: int,
+    rate: float | None,
+    length_ns: int,
+    timeout_ns: int,
+    results: Path,
+    table: Path,
 ) -> list[object]:
     """Return the command that attacks the targets in `folder` and then writes its results as a table.
 
     Args:
         rate: hits per second; None is as fast as the workers can.
         length_ns: of warm-up and measured phase together.
+        timeout_ns: after which a hit without an answer fails.
         results: file in vegeta's own format, which is fast to write during the attack.
         table: CSV file with the same content, written afterwards.
     """
@@ -84,7 +98,7 @@ def attack(
         *("-targets", folder / "targets"),
         *("-rate", f"{pace.numerator}/{pace.denominator}s"),
         *("-duration", f"{seconds(length_ns)}s"),
-        *("-timeout", f"{TIMEOUT_S}s"),
+        *("-timeout", f"{seconds(timeout_ns)}s"),
         # One worker for each connection, from the start.
         *("-workers", connections),
         *("-max-workers", connections),
@@ -131,9 +145,13 @@ def write_operations(
     realtime_minus_monotonic_ns: int,
     rate: float | None,
     warm_up_ns: int,
+    duration_ns: int,
 ) -> VegetaTotals:
     """Write the hits as operations (docs/reference/contracts.md, section 4) and return their totals.
 
+    Args:
+        rate: hits per second that were asked for; None in a closed loop.
+        warm_up_ns, duration_ns: lengths that were asked for.
     Raises: TestbedError: there are no hits.
     """
     ordered = sorted(hits, key=lambda hit: hit.number)
@@ -158,18 +176,29 @@ def write_operations(
             errors += not ok
             payload_bytes += int(hit.url.rpartition("/")[2]) if ok else 0
             last_ns = max(last_ns, hit.started_ns + hit.latency_ns)
-    return VegetaTotals(count, errors, payload_bytes, last_ns - first_ns - warm_up_ns, first_error)
+    # vegeta sends hits in their order and ends on time, so those that are missing are the last ones.
+    due = None if rate is None else int(rate * (warm_up_ns + duration_ns) / _NS_PER_S)
+    return VegetaTotals(
+        operations=count,
+        errors=errors,
+        payload_bytes=payload_bytes,
+        span_ns=last_ns - first_ns - warm_up_ns,
+        first_error=first_error,
+        not_started=None if due is None else max(0, due - len(ordered)),
+    )
 
 
-def check(totals: VegetaTotals) -> None:
+def check(totals: VegetaTotals, error_share_max: float = ERROR_SHARE_MAX) -> None:
     """Check that requests were answered: vegeta exits with 0 even if none was.
 
+    Args:
+        error_share_max: share of the measured requests that may have failed.
     Raises: TestbedError: no request was measured, or too many failed; has the first error.
     """
     if totals.operations == 0:
         raise TestbedError(f"vegeta: no request was measured; first error: {totals.first_error or 'none'}")
-    if totals.errors > ERROR_SHARE_MAX * totals.operations:
+    if totals.errors > error_share_max * totals.operations:
         raise TestbedError(
             f"vegeta: {totals.errors} of {totals.operations} requests failed, more than the "
-            f"share of {ERROR_SHARE_MAX:g}; first error: {totals.first_error}"
+            f"share of {error_share_max:g}; first error: {totals.first_error}"
         )
