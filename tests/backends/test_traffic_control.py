@@ -113,10 +113,10 @@ def test_a_setting_that_the_kernel_has_otherwise_is_a_difference():
         {"dev": "h0up", "kind": "netem", "handle": "1:", "options": {
             "limit": 1000000, "delay": {"delay": 0.005, "jitter": 0.001, "correlation": 0},
             "loss-random": {"loss": 0.01, "correlation": 0}, "corrupt": {"corrupt": 0.002}}},
-        {"dev": "h0up", "kind": "tbf", "handle": "10:", "options": {"rate": 12304941, "burst": 3076}},
+        {"dev": "h0up", "kind": "tbf", "handle": "11:", "options": {"rate": 12304941, "burst": 3076}},
     ]  # fmt: skip
     assert list(differences(asked, shown)) == ["h0up netem 1: corrupt corrupt: asked 0.001, has 0.002"]
-    assert list(differences(asked, [])) == ["h0up netem 1: is not there", "h0up tbf 10: is not there"]
+    assert list(differences(asked, [])) == ["h0up netem 1: is not there", "h0up tbf 11: is not there"]
 
 
 def test_a_bucket_is_stored_in_microseconds_of_its_rate():

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
+from crosswind.backends.tc.elements import Applied
 from crosswind.results.measurement import Decided
+from crosswind.spec.network import Link
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,29 @@ class Qdisc:
     def module(self) -> str:
         """The kernel module that it is in."""
         return "sch_fifo" if self.kind in ("bfifo", "pfifo") else f"sch_{self.kind}"
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Where the next qdisc of a device goes.
+
+    Attributes:
+        parent: a class, or `root`.
+        number: of its handle.
+    """
+
+    device: str
+    parent: str
+    number: int
+
+    @property
+    def handle(self) -> str:
+        """The handle of what goes there."""
+        return f"{self.number}:"
+
+    def behind(self) -> Slot:
+        """Return the slot in the only class of what goes there."""
+        return Slot(self.device, f"{self.handle}1", self.number + 10)
 
 
 @dataclass(frozen=True)
@@ -69,6 +94,14 @@ class TrafficControl:
     classes: list[HtbClass] = field(default_factory=list)
     filters: list[Filter] = field(default_factory=list)
     decided: list[Decided] = field(default_factory=list)
+
+    def decides(self, applied: Applied, by: str, how: str) -> None:
+        """Note which part of the kernel decides an element."""
+        self.decided.append(Decided(place=applied.place, of=applied.of, element=applied.kind, by=by, how=how))
+
+    def decides_link(self, link: Link, element: str, by: str, how: str) -> None:
+        """Note which part of the kernel decides what a link has of its own."""
+        self.decided.append(Decided(place="links", of=link.name, element=element, by=by, how=how))
 
     def modules(self) -> list[str]:
         """Return the kernel modules that all of it needs, sorted."""
