@@ -232,7 +232,7 @@ def test_analyze_names_the_line_that_it_cannot_read(tmp_path: Path, capsys) -> N
         (["analyze", "x.csv", "--within", "5"], "write 5%"),
         (["analyze", ".", "--by", "condition"], "leave --by"),
         (["analyze", "x.csv", "--each", "99"], "write p50 for the median"),
-        (["compare", "nowhere", "nowhere"], "no trials.parquet in it"),
+        (["compare", "nowhere", "nowhere"], "nowhere: not there; give the folder of a run"),
     ],
 )
 def test_a_wrong_command_exits_2_and_names_the_remedy(arguments: list[str], words: str, capsys) -> None:
@@ -280,11 +280,11 @@ def test_a_closed_pipe_is_not_an_error() -> None:
     assert (result.returncode, result.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("stopped", [False, True])
-def test_the_demo_says_what_to_do_next_unless_it_was_interrupted(
-    stopped: bool, tmp_path: Path, monkeypatch, capsys
+@pytest.mark.parametrize("status", [Exit.DONE, Exit.TRIALS])
+def test_the_demo_says_what_to_do_next_where_the_run_does_not(
+    status: Exit, tmp_path: Path, monkeypatch, capsys
 ) -> None:
-    outcome = RunOutcome(tmp_path, Exit.TRIALS, ["1 trial pending"], stopped)
+    outcome = RunOutcome(tmp_path, status, [])
     monkeypatch.setattr("crosswind.runner.run", lambda *_, **__: outcome)
-    assert run(["demo", "--app", "rpc", "--results", str(tmp_path / "results")]) == Exit.TRIALS
-    assert ("next:" in capsys.readouterr().out) is not stopped
+    assert run(["demo", "--app", "rpc", "--results", str(tmp_path / "results")]) == status
+    assert ("next:" in capsys.readouterr().out) is (status is Exit.DONE)

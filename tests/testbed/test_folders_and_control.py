@@ -14,7 +14,9 @@ from pydantic import BaseModel
 
 from crosswind.errors import CrosswindError
 from crosswind.testbed import NotHere, WorkFolder, find_binary
-from crosswind.testbed.control import ControlServer, NothingUp, Request, ask, stale_sockets
+from crosswind.testbed.control.client import NothingUp, ask, stale_sockets
+from crosswind.testbed.control.messages import Request
+from crosswind.testbed.control.server import ControlServer
 from crosswind.testbed.folders import LOCK_NAME, open_below, runtime_folder, stale_work_folders
 
 
@@ -153,7 +155,7 @@ def test_nonsense_is_answered_as_such(line: bytes) -> None:
 
 
 def test_a_server_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crosswind.testbed.control._REPLY_S", 0.05)
+    monkeypatch.setattr("crosswind.testbed.control.client._REPLY_S", 0.05)
     with ControlServer(answer):
         with pytest.raises(NothingUp, match="does not answer"):
             asked("nodes")

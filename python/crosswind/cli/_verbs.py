@@ -47,7 +47,7 @@ class VerbGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and args[0] not in verbs():
-            from crosswind.spec.nearest import did_you_mean  # Not needed for help, which has to be fast.
+            from crosswind.text.nearest import did_you_mean  # Not needed for help, which has to be fast.
 
             remedy = did_you_mean(args[0], verbs()) or "`crosswind --help` lists them"
             raise click.UsageError(f'there is no verb "{args[0]}"; {remedy}', ctx)

@@ -31,7 +31,7 @@ def command(testbed: Path | None, tags: tuple[str, ...]) -> Exit:
     if tags:
         raise CrosswindError("--tag names machines of a provider; add --testbed FILE")
     from crosswind.testbed.binaries import sweep
-    from crosswind.testbed.control import stale_sockets
+    from crosswind.testbed.control.client import stale_sockets
     from crosswind.testbed.folders import stale_work_folders
 
     removed, remaining = 0, 0

@@ -66,7 +66,8 @@ def command(app: str, deployed: bool, results: Path, in_browser: bool) -> Exit:
             steering=steering,
         )
     status = finish(outcome)
-    if not outcome.stopped:
+    # Where trials failed or are void, the notes of the run name what to do next.
+    if status is Exit.DONE:
         click.echo("next: crosswind init, then crosswind run experiment.yaml")
     return status
 

@@ -17,7 +17,8 @@ def command(node: str, words: tuple[str, ...], pid: int | None) -> None:
     The command has your terminal and your files, and the node's network and name. Its exit status is
     returned.
     """
-    from crosswind.testbed.control import NodePids, Request, ask
+    from crosswind.testbed.control.client import ask
+    from crosswind.testbed.control.messages import NodePids, Request
     from crosswind.testbed.enter import require_node, words_to_enter
 
     # Click does not remove the separator, because all words after the node are passed on unchanged.

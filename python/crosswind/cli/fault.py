@@ -112,7 +112,8 @@ def restart(nodes: tuple[str, ...], pid: int | None) -> None:
 
 
 def _ask(kind: str, value: JsonValue, answer: Answer, pid: int | None) -> None:
-    from crosswind.testbed.control import FaultDone, Request, ask
+    from crosswind.testbed.control.client import ask
+    from crosswind.testbed.control.messages import FaultDone, Request
 
     done = ask(Request(do="fault", fault=kind, value=value, answer=answer), FaultDone, pid)
     click.echo(f"{done.words} effective_ns {done.effective_ns}")

@@ -14,6 +14,8 @@ from crosswind.errors import CrosswindError
 
 if TYPE_CHECKING:
     from crosswind.spec import ResolvedCondition, Setup
+    from crosswind.testbed.control.messages import NetworkUp
+    from crosswind.testbed.control.server import AnyRequest
 
 # One byte more than a document may have, so that its reader refuses a longer one.
 _BYTES_READ_MAX = (4 << 20) + 1
@@ -31,21 +33,31 @@ def command(condition: str, pid: int | None) -> None:
     catalogue. CONDITION is written out: 'link: [{delay: {time: 40ms}}]'. Prints the instant from which the
     condition is active, in ns of CLOCK_MONOTONIC.
     """
-    from crosswind.spec import carried_out, condition_for_agent
-    from crosswind.spec.document import document_of
-    from crosswind.spec.setup import setup_of
-    from crosswind.testbed.control import ConditionChanged, NetworkUp, Request, ask
+    from crosswind.testbed.control.client import ask
+    from crosswind.testbed.control.messages import ConditionChanged, NetworkUp, Request
 
     up = ask(Request(do="network"), NetworkUp, pid)
     if condition in up.conditions and not Path(condition).is_file():
         request = Request(do="set", own=condition)
     else:
-        # Read and resolved here: a file that never ends then blocks this command only.
-        setup = setup_of(document_of(up.network, "the active network"))
-        resolved = carried_out(_resolved(condition, setup, up.conditions))
-        request = Request(do="set", condition=condition_for_agent(resolved))
+        request = _with_condition(condition, up)
     changed = ask(request, ConditionChanged, pid)
     click.echo(f"{changed.condition} effective_ns {changed.effective_ns}")
+
+
+def _with_condition(condition: str, up: NetworkUp) -> AnyRequest:
+    """Return the request to set a condition that is not one of the active network's own.
+
+    It is read and resolved here: a file that never ends then blocks this command only.
+    """
+    from crosswind.spec import carried_out, condition_for_agent
+    from crosswind.spec.document import document_of
+    from crosswind.spec.setup import setup_of
+    from crosswind.testbed.control.server import AnyRequest
+
+    setup = setup_of(document_of(up.network, "the active network"))
+    resolved = carried_out(_resolved(condition, setup, up.conditions))
+    return AnyRequest(do="set", condition=condition_for_agent(resolved))
 
 
 def _resolved(condition: str, setup: Setup, known: Sequence[str]) -> ResolvedCondition:

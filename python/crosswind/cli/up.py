@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from crosswind.api.fabric import Fabric, Written
     from crosswind.runner.interruption import Interruption
-    from crosswind.testbed.control import ControlServer
+    from crosswind.testbed.control.server import ControlServer
 
 
 @click.command()
@@ -68,35 +68,35 @@ def command(
     from crosswind.console import Console
     from crosswind.runner.interruption import Interruption
     from crosswind.spec.resolved import slower_text
-    from crosswind.testbed import control
-    from crosswind.testbed.control import ControlServer
+    from crosswind.testbed.control import messages
+    from crosswind.testbed.control.server import AnyRequest, ControlServer
 
     for option, path in (("--record", record), ("--capture", capture)):
         if path is not None:
             require_writable(path, f"name another file with {option}")
     net = Fabric(file, condition=condition, dilation=dilation, record=record, capture=capture, snap=snap)
 
-    def answer(request: control.Request) -> BaseModel:
+    def answer(request: AnyRequest) -> BaseModel:
         # The client reads files and resolves conditions, so no file that it names is opened here.
         match request:
-            case control.Request(do="nodes", node=node):
+            case AnyRequest(do="nodes", node=node):
                 if node is not None and node in net.nodes:
                     net.entered(node)
-                return control.NodePids({name: node.pid for name, node in net.nodes.items()})
-            case control.Request(do="network"):
-                return control.NetworkUp(network=dict(net.network), conditions=net.conditions)
-            case control.Request(do="set", condition=condition) if condition is not None:
-                return control.ConditionChanged(condition=condition.name, effective_ns=net.apply(condition))
-            case control.Request(do="set", own=own) if own in net.conditions:
-                return control.ConditionChanged(condition=own, effective_ns=net.set(own))
-            case control.Request(do="fault", fault="heal"):
-                return control.FaultDone(words="heal", effective_ns=net.heal())
-            case control.Request(
+                return messages.NodePids({name: node.pid for name, node in net.nodes.items()})
+            case AnyRequest(do="network"):
+                return messages.NetworkUp(network=dict(net.network), conditions=net.conditions)
+            case AnyRequest(do="set", condition=condition) if condition is not None:
+                return messages.ConditionChanged(condition=condition.name, effective_ns=net.apply(condition))
+            case AnyRequest(do="set", own=own) if own in net.conditions:
+                return messages.ConditionChanged(condition=own, effective_ns=net.set(own))
+            case AnyRequest(do="fault", fault="heal"):
+                return messages.FaultDone(words="heal", effective_ns=net.heal())
+            case AnyRequest(
                 do="fault",
                 fault=("partition" | "isolate" | "cut" | "pause" | "resume" | "kill" | "restart") as fault,
             ):
                 done = net.fault(fault, request.value, request.answer)
-                return control.FaultDone(words=done.words, effective_ns=done.effective_ns)
+                return messages.FaultDone(words=done.words, effective_ns=done.effective_ns)
         raise CrosswindError(f"{request.do!r}: no such request; is this the same version of crosswind?")
 
     interruption = Interruption()
@@ -160,6 +160,8 @@ def _serve_until_stopped(net: Fabric, server: ControlServer, interruption: Inter
             net.check()
             server.serve()
             if sys.stdin in ready and not os.read(sys.stdin.fileno(), 4096):
+                # A shell gives an empty input to what it starts with `&` in a script.
+                click.echo("ended: its input ended", err=True)
                 return
     except Interrupted:
         return

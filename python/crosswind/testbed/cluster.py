@@ -19,7 +19,7 @@ from crosswind.results.measurement import SAME_CLOCK, ClockLine
 from crosswind.results.measurement.clock import line_through
 from crosswind.results.measurement.together import OfMachine, together
 from crosswind.spec import FabricCondition, FabricSpec
-from crosswind.spec.resolved import RequestedLimits, ResolvedClock, ResolvedCut
+from crosswind.spec.resolved import RequestedLimits, ResolvedClock, ResolvedCut, ResolvedDisk
 from crosswind.stream import Step
 from crosswind.testbed.at_once import at_once
 from crosswind.testbed.cluster_files import ClusterFiles
@@ -154,6 +154,9 @@ class ClusterFabric(Fabric):
 
     def limit(self, nodes: Sequence[str], limits: RequestedLimits | None, at_ns: int | None = None) -> int:
         return self._on_each(nodes, at_ns, lambda part, there, at: part.limit(there, limits, at))
+
+    def disk(self, nodes: Sequence[str], disk: ResolvedDisk | None, at_ns: int | None = None) -> int:
+        return self._on_each(nodes, at_ns, lambda part, there, at: part.disk(there, disk, at))
 
     def clock(self, nodes: Sequence[str], clock: ResolvedClock | None, at_ns: int | None = None) -> int:
         return self._on_each(nodes, at_ns, lambda part, there, at: part.clock(there, clock, at))

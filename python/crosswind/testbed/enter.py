@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from crosswind.errors import CrosswindError
-from crosswind.spec.nearest import did_you_mean
 from crosswind.testbed.binaries import AGENT, find_binary
+from crosswind.text.nearest import did_you_mean
 
 
 def words_to_enter(pid: int) -> tuple[str, ...]:

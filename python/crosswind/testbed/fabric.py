@@ -11,7 +11,14 @@ from typing import Literal
 from crosswind.results import Measurement
 from crosswind.results.measurement import ClockLine
 from crosswind.spec import FabricCondition
-from crosswind.spec.resolved import REAL_TIME, PerceivedTime, RequestedLimits, ResolvedClock, ResolvedCut
+from crosswind.spec.resolved import (
+    REAL_TIME,
+    PerceivedTime,
+    RequestedLimits,
+    ResolvedClock,
+    ResolvedCut,
+    ResolvedDisk,
+)
 from crosswind.stream import Step
 from crosswind.testbed.agent import Agent, Ended
 from crosswind.testbed.errors import TestbedError
@@ -305,6 +312,16 @@ class Fabric(ABC):
             limits: all of them; those that the nodes came up with when absent.
             at_ns: as of `strike`.
         Returns: when the last node had them.
+        """
+
+    @abstractmethod
+    def disk(self, nodes: Sequence[str], disk: ResolvedDisk | None, at_ns: int | None = None) -> int:
+        """Make the disks full or slow that nodes have from their first process on, where their limits say so.
+
+        Args:
+            disk: None: whole again.
+            at_ns: as of `strike`.
+        Returns: when the last one was.
         """
 
     @abstractmethod

@@ -10,7 +10,7 @@ from typing import Self
 from crosswind.results import Measurement
 from crosswind.results.measurement import SAME_CLOCK, ClockLine
 from crosswind.spec import FabricCondition, FabricSpec
-from crosswind.spec.resolved import REAL_TIME, RequestedLimits, ResolvedClock, ResolvedCut
+from crosswind.spec.resolved import REAL_TIME, RequestedLimits, ResolvedClock, ResolvedCut, ResolvedDisk
 from crosswind.stream import Step
 from crosswind.testbed.agent import Agent
 from crosswind.testbed.errors import AgentDied, TestbedError
@@ -18,7 +18,17 @@ from crosswind.testbed.fabric import Fabric, FabricFiles, Process, Root, Strike
 from crosswind.testbed.files import HereFiles, MachineFiles
 from crosswind.testbed.folders import WorkFolder
 from crosswind.testbed.outputs import HEAD_BYTES, KEEP, TAIL_BYTES, shorten
-from crosswind.testbed.replies import Changed, Down, Listener, Listening, Measuring, Started, Struck, Up
+from crosswind.testbed.replies import (
+    Changed,
+    Down,
+    Listener,
+    Listening,
+    Measuring,
+    Reply,
+    Started,
+    Struck,
+    Up,
+)
 
 # 200,000 drops and as many retransmissions are 80 MB, and 20 active elements 100 MB an hour.
 MEASUREMENT_BYTES_MAX = 1 << 30
@@ -62,6 +72,9 @@ class RunningFabric(Fabric):
         self._outputs: set[Path] = set()
         self._processes: list[Process] = []
         self._is_down = False
+        # Whose data are to be on a disk of their own, and are not yet.
+        self._without_disk = {node for node, limits in self._limits.items() if limits.get("disk")}
+        self._data: Path | None = None
 
     @property
     def application_account(self) -> tuple[int, int]:
@@ -141,6 +154,9 @@ class RunningFabric(Fabric):
         stdout, stderr = folder / f"{name}.out", folder / f"{name}.err"
         (stdout_there, printed), (stderr_there, complained) = files.output(stdout), files.output(stderr)
         files.send()
+        if self._data is not None and node in self._without_disk:
+            self._agent.request("mount", Reply, {"node": node, "folder": str(self._data / node)})
+            self._without_disk.remove(node)
         request: dict[str, object] = {
             "node": node,
             "name": name,
@@ -187,6 +203,10 @@ class RunningFabric(Fabric):
         request = {"nodes": list(nodes), "limits": limits, **_at(at_ns)}
         return self._agent.request("limit", Struck, request).done_ns
 
+    def disk(self, nodes: Sequence[str], disk: ResolvedDisk | None, at_ns: int | None = None) -> int:
+        left = {} if disk is None else {"disk": disk.as_json()}
+        return self._agent.request("disk", Struck, {"nodes": list(nodes), **left, **_at(at_ns)}).done_ns
+
     def clock(self, nodes: Sequence[str], clock: ResolvedClock | None, at_ns: int | None = None) -> int:
         wrong = {} if clock is None else {"clock": clock.as_json()}
         return self._agent.request("clock", Struck, {"nodes": list(nodes), **wrong, **_at(at_ns)}).done_ns
@@ -201,6 +221,7 @@ class RunningFabric(Fabric):
     def fresh(self, work: WorkFolder, name: str) -> Path:
         folder = work.fresh(name, *self.application_account)
         self._machine_files.fresh(folder)
+        self._data = folder
         return folder
 
     def set(self, condition: FabricCondition, at_ns: int | None = None) -> int:

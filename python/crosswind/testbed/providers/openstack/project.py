@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from crosswind.spec.nearest import did_you_mean
 from crosswind.testbed.errors import NotHere, TestbedError
+from crosswind.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from openstack.compute.v2.flavor import Flavor

@@ -1,0 +1,1 @@
+"""How commands reach a running `crosswind up`: what they say, who asks, who answers."""
