@@ -22,7 +22,7 @@ _MEANINGS = {
     ),
     Exit.TRIALS: (
         "trials failed or are void, or the run was stopped: a signal, a limit, a full disk",
-        "`crosswind resume`; reasons are in the report's trial tables",
+        "remove the cause, which the report's trial tables name; then `crosswind resume`",
     ),
     Exit.REGRESSION: ("`crosswind check` found a regression", "its table names the conditions"),
     Exit.UNDECIDED: (

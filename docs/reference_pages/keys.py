@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -17,7 +18,7 @@ _DSCP = "A DSCP by number or name."
 
 def keys_table(model: type[BaseModel]) -> str:
     """Return the table of a model's keys: how each is written, if it is needed, what it means."""
-    properties = model.model_json_schema(ref_template="{model}")["properties"]
+    properties = _properties(model)
     rows = []
     for name, field in model.model_fields.items():
         key = field.alias or name
@@ -78,10 +79,17 @@ def models_below(model: type[BaseModel]) -> list[type[BaseModel]]:
     known = {kind.__name__: kind for kind in _subclasses(SpecModel)}
     found = [model]
     for each in found:
-        for name in _references(each.model_json_schema(ref_template="{model}")["properties"]):
+        for name in _references(_properties(each)):
             if known[name] not in found:
                 found.append(known[name])
     return found
+
+
+@cache
+def _properties(model: type[BaseModel]) -> dict[str, Any]:
+    """Return what a model's JSON Schema says of its keys; the same part is asked for many times."""
+    properties: dict[str, Any] = model.model_json_schema(ref_template="{model}")["properties"]
+    return properties
 
 
 def _references(schema: Any) -> list[str]:

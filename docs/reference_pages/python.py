@@ -130,7 +130,9 @@ def _shown(parameters: list[inspect.Parameter]) -> list[str]:
 
 def _type(annotation: object) -> str:
     """Return an annotation as in code, without the modules of Crosswind and of common types."""
+    # Quotes as the formatter writes them.
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    text = text.replace("'", '"')
     return re.sub(r"\b(?:crosswind\.(?:\w+\.)*|typing\.|pathlib\.|collections\.abc\.)(?=\w)", "", text)
 
 

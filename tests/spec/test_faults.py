@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from crosswind.errors import CrosswindError
-from crosswind.spec import SpecErrors, resolve
+from crosswind.spec import SpecErrors, disk_nodes, resolve, with_disks
 from crosswind.spec.document import parse_document
 from crosswind.spec.load import parse_experiment
-from crosswind.spec.resolved import ResolvedStep
+from crosswind.spec.resolved import ResolvedDisk, ResolvedStep
 from crosswind.spec.setup import carried_out, load_setup, setup_of
 
 S = 10**9
@@ -94,6 +94,40 @@ def test_faults_of_nodes_are_done_in_their_order_and_shown_in_words() -> None:
     assert first.nodes[-1].limits == {"memory_bytes": 64 << 20, "cpus_ppm": 100_000}
     assert first.faults == ["kill db2", "pause db0", "squeeze h1 (cpus 0.1, memory 64MiB)"]
     assert second.faults == ["resume db0", "restart db2", "release db1 db2"]
+
+
+def test_a_disk_is_resolved_to_what_is_left_of_it() -> None:
+    first, second, third = steps(
+        "{1s: {disk: {nodes: db0 db1, free: 0B}}, 2s: {disk: {nodes: h0, rate: 1MiB/s, free: 1GB}},"
+        " 3s: {release: [db0, db1]}}"
+    )
+    assert first.faults == ["disk db0 db1 (free 0B)"]
+    assert [(fault.do, fault.node) for fault in first.nodes] == [("disk", "db0"), ("disk", "db1")]
+    assert [fault.disk and fault.disk.as_json() for fault in first.nodes] == [{"free_bytes": 0}] * 2
+    assert second.faults == ["disk h0 (free 1GB, rate 1MiB/s)"]
+    assert second.nodes[0].disk == ResolvedDisk(free_bytes=10**9, bytes_per_s=1 << 20)
+    assert third.faults == ["release db0 db1"]
+
+
+def test_nodes_have_their_disks_under_every_condition() -> None:
+    at = "{1s: {disk: {nodes: db0 db1, free: 0B}}, 2s: {disk: {nodes: db0, rate: 1MiB/s}}}"
+    text = TEXT.format(steps=at, end="duration: 10s").replace("conditions: [", "conditions: [none, ")
+    resolved = resolve(parse_experiment(text.encode(), "small.yaml"))
+    assert disk_nodes(resolved) == {"db0": True, "db1": False}
+    assert with_disks({"db1": {"cpus_ppm": 1}}, resolved) == {
+        "db0": {"disk": True, "disk_rate": True},
+        "db1": {"cpus_ppm": 1, "disk": True, "disk_rate": False},
+    }
+
+
+def test_a_disk_is_of_a_node_whose_data_are_in_a_folder() -> None:
+    rpc = "{rpc: {connections: 1, rate: 10/s, duration: 10s}}"
+    text = TEXT.format(steps="{1s: {disk: {nodes: server, free: 0B}}}", end="duration: 10s")
+    text = text.replace("{ycsb: {store: redis, workload: a, duration: 10s}}", rpc).replace("db0:", "server:")
+    with pytest.raises(
+        SpecErrors, match='names "server", and rpc has no folder with data of it; leave disk out'
+    ):
+        resolve(parse_experiment(text.encode(), "small.yaml"))
 
 
 def test_a_clock_is_resolved_to_its_offset_and_rate() -> None:

@@ -1,5 +1,6 @@
 """Names are refused where they could not become a file's name, and allowed as long as they can."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -87,3 +88,12 @@ def test_the_longest_name_of_a_file_of_a_trial_is_one_that_linux_takes(tmp_path:
     for table in TABLES:
         write_rows(tmp_path / f"{longest}.{table}.parquet", {"at_ns": "BIGINT"}, [{"at_ns": 1}])
     assert len(list(tmp_path.iterdir())) == len(TABLES)
+
+
+def test_an_element_without_its_hyphen_is_no_name(tmp_path: Path) -> None:
+    content = re.sub(rb"link: \[(.*?)\]", rb"link: \1", experiment())
+    with pytest.raises(SpecErrors) as refused:
+        parse_experiment(content, tmp_path / "x.yaml")
+    (problem,) = str(refused.value).splitlines()[:1]
+    assert problem.endswith("link a mapping must be a list; write [...] or lines starting with a hyphen")
+    assert "not a host" not in str(refused.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from crosswind.plan.expected import Expected, expected
@@ -9,7 +10,7 @@ from crosswind.plan.faults_text import faults_of
 from crosswind.plan.fingerprint import planned_fingerprint
 from crosswind.plan.placement import Placement, placement_of
 from crosswind.plan.trials import Trial, planned
-from crosswind.spec import Resolved, applications, count_of, domains_of
+from crosswind.spec import Resolved, applications, count_of, disk_nodes, domains_of
 from crosswind.spec.description import descriptions
 from crosswind.spec.network import Network
 from crosswind.spec.resolved import ResolvedLevel, number
@@ -115,6 +116,15 @@ def _not_counted(resolved: Resolved, is_prepared: bool) -> list[str]:
     return [*found, "a void trial runs again, twice at most"]
 
 
+def _disks(resolved: Resolved) -> Iterator[str]:
+    nodes = disk_nodes(resolved)
+    if nodes:
+        yield (
+            f"put a copy of the data of {', '.join(nodes)} on a file system of its own, on a loop device "
+            "that ends with the node"
+        )
+
+
 def _actions(resolved: Resolved, domains: int) -> list[str]:
     nodes = resolved.topology.nodes
     placed = ", ".join(f"{node} on {host}" for node, host in nodes.items())
@@ -122,6 +132,7 @@ def _actions(resolved: Resolved, domains: int) -> list[str]:
     each = "" if resolved.testbed is None else " on each machine"
     actions = [
         f"for each trial, make {len(nodes)} nodes ({placed}) in namespaces; remove them",
+        *_disks(resolved),
         f"run {load} in these nodes, as an unprivileged account",
         f"forward every packet through one process{each}, which takes up to "
         + ("one core: it spins" if domains == 1 or each else f"{domains} cores: its threads spin")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from crosswind.errors import CrosswindError
 from crosswind.spec.dilation import slowed, under_each
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.resolved import Resolved, ResolvedDesign, ResolvedRepeat, Selection
+from crosswind.text.nearest import did_you_mean
 
 _NOTHING = Selection(only=[], once=False)
 

@@ -11,11 +11,13 @@ from crosswind.spec.fabric import (
     condition_for_agent,
     condition_of,
     count_of,
+    disk_nodes,
     domains_of,
     fabric_of,
     limits_of,
     neighbours,
     real_interference,
+    with_disks,
 )
 from crosswind.spec.load import (
     find_experiment,
@@ -51,6 +53,7 @@ __all__ = [
     "condition_for_agent",
     "condition_of",
     "count_of",
+    "disk_nodes",
     "domains_of",
     "fabric_of",
     "find_experiment",
@@ -62,4 +65,5 @@ __all__ = [
     "neighbours",
     "real_interference",
     "resolve",
+    "with_disks",
 ]

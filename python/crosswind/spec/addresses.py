@@ -8,12 +8,12 @@ from pydantic import JsonValue
 
 from crosswind.spec.document import Path
 from crosswind.spec.draft import items, value_at
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.network import ARROW
 from crosswind.spec.quantities import shown
 from crosswind.spec.resolved import restricted_to
 from crosswind.spec.setting import Finding, Setting
 from crosswind.spec.topology.placing import some_of
+from crosswind.text.nearest import did_you_mean
 
 
 def place_findings(data: JsonValue, path: Path, place: str, setting: Setting) -> Iterator[Finding]:
@@ -28,7 +28,9 @@ def place_findings(data: JsonValue, path: Path, place: str, setting: Setting) ->
             f"is for links between zones, and this topology has no zones; write link: {{{link}: [...]}}",
         )
     elif isinstance(written, dict):
-        for named, _ in items(data, *path):
+        for named, elements in items(data, *path):
+            if not isinstance(elements, list):
+                continue  # An element without its hyphen, which the reader refuses.
             yield from _name_findings(named, str(named[-1]), place, False, setting)
             for inner, element in items(data, *named):
                 for (word,), parameters in items(element):

@@ -15,9 +15,6 @@ from crosswind.spec.resolved import Parameters
 from crosswind.spec.restored import restored
 from crosswind.spec.sizes_file import Sizes, sizes_of
 
-# The key that fills in an application's parameters from one of its sizes.
-SIZE = "size"
-
 
 def names() -> list[str]:
     """Return the names of the installed applications."""

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from crosswind.spec.base import SpecModel
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.quantities import QuantityError, shown
 from crosswind.spec.resolved import ResolvedBackend
+from crosswind.text.nearest import did_you_mean
 
 CROSSWIND: Literal["crosswind"] = "crosswind"
 NAMES = (CROSSWIND, "ovs", "tc")

@@ -32,13 +32,14 @@ class ReadingContext:
 class SpecModel(BaseModel):
     """A mapping in a file. Attributes carry their unit; aliases are the keys of the file.
 
-    A number is never read from text, nor text from a number.
+    A number is never read from text, nor text from a number. What reads it is built when it is first used: a
+    command uses a few of some two hundred models.
 
     Attributes:
         elsewhere: keys that belong to another part of the file, and what to write instead.
     """
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
     elsewhere: ClassVar[Mapping[str, str]] = {}
 
     @model_validator(mode="before")

@@ -23,7 +23,6 @@ from crosswind.spec.dilation import Slowed, lacks_room
 from crosswind.spec.document import Document, Path
 from crosswind.spec.draft import items, only_key, sound, sound_field, value_at
 from crosswind.spec.experiment import Experiment
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.node_limits import NodeLimits
 from crosswind.spec.parameters.buffer import Emptied, buffer_findings
 from crosswind.spec.problems import Problem
@@ -37,6 +36,7 @@ from crosswind.spec.topology.common import USUAL_BUFFER_TEXT, Uplink, WrittenBuf
 from crosswind.spec.topology.domains import cut_findings, name_findings
 from crosswind.spec.translate import describe
 from crosswind.spec.trials import Growing, Limits, Trials, Until
+from crosswind.text.nearest import did_you_mean
 
 _TESTBED: TypeAdapter[Testbed | Provided | str] = TypeAdapter(TestbedEntry)
 

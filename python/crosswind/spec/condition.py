@@ -17,7 +17,9 @@ from crosswind.spec.quantities import PositiveDuration
 
 
 def _everywhere_or_by_name(value: object) -> str:
-    return "by name" if isinstance(value, dict) else "everywhere"
+    # A mapping without a list is an element whose hyphen is missing.
+    is_by_name = isinstance(value, dict) and (not value or any(isinstance(of, list) for of in value.values()))
+    return "by name" if is_by_name else "everywhere"
 
 
 # The elements of a place, or of each name that `on` may have there.

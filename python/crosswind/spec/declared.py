@@ -7,9 +7,12 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import JsonValue
 
-from crosswind.spec.base import SpecModel
+from crosswind.spec.base import SpecModel, keys_of
 from crosswind.spec.document import Document
 from crosswind.spec.node_limits import NodeLimits
+
+# The key that fills in an application's parameters from one of its sizes.
+SIZE = "size"
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,13 @@ class FaultNodes:
     Attributes:
         restartable: those that it starts again, with their data, after they were killed.
         measuring: those whose stall or end would stop the measurement itself; None: unknown.
+        storing: those whose data are in the folder of their name, below that of the trial, before their
+            first process starts.
     """
 
     restartable: frozenset[str] = frozenset()
     measuring: frozenset[str] | None = None
+    storing: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -91,6 +97,14 @@ class DeclaredApplication(ABC):
     set_up_s: ClassVar[float] = 2.5
     # What makes a run longer and no plan can know, as in "not counted: ..."; empty if there is nothing.
     uncounted: ClassVar[str] = ""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "Parameters" in vars(cls) and SIZE in keys_of(cls.Parameters):
+            raise TypeError(
+                f'{cls.__name__}: a parameter is called "{SIZE}", the key that names one of its sizes; '
+                "give it another name, such as page_size"
+            )
 
     # Any: a subclass declares its own model here and below.
     def __init__(self, parameters: Any) -> None:
@@ -150,7 +164,7 @@ class DeclaredApplication(ABC):
 
     @classmethod
     def faults_on(cls, parameters: Any, nodes: Collection[str]) -> FaultNodes:
-        """Return which nodes faults may kill and restart, and which measure.
+        """Return which nodes faults may kill and restart, which measure, and which store data.
 
         Only what `Application.restart` can start again is restartable.
         """

@@ -20,12 +20,12 @@ from crosswind.spec.document import Document, Path, Place
 from crosswind.spec.draft import items, only_key, sound, sound_field, value_at
 from crosswind.spec.factor import FACTOR, LevelRange, levels_of, unit_of
 from crosswind.spec.level import Level
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.problems import Problem
 from crosswind.spec.quantities import shown
 from crosswind.spec.setting import Finding
 from crosswind.spec.translate import describe, dotted
 from crosswind.spec.trials import Trials
+from crosswind.text.nearest import did_you_mean
 
 _REFERENCE = re.compile(r"\$([a-z][a-z0-9_]*)")
 _ITEM = re.compile(r"^conditions\[(\d+)\]")

@@ -6,7 +6,7 @@ condition and becomes neighbour nodes, on which the runner starts real processes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from crosswind.spec.resolved import (
     AnyResolved,
@@ -70,6 +70,29 @@ def limits_of(resolved: AnyResolved) -> dict[str, RequestedLimits]:
     }
     limits = resolved.topology.limits
     return {**limits, **{node: {**limits.get(node, {}), "changing": True} for node in sorted(squeezed)}}
+
+
+def disk_nodes(resolved: AnyResolved) -> dict[str, bool]:
+    """Return the nodes whose disk a condition makes full or slow, and whether one makes it slow.
+
+    They have a disk of their own under every condition, so that conditions differ in the fault alone.
+    """
+    found: dict[str, bool] = {}
+    for condition in resolved.conditions:
+        for fault in (fault for step in condition.timeline for fault in step.nodes):
+            if fault.disk is not None:
+                slow = fault.disk.bytes_per_s is not None
+                found[fault.node] = found.get(fault.node, False) or slow
+    return found
+
+
+def with_disks(limits: Mapping[str, RequestedLimits], resolved: AnyResolved) -> dict[str, RequestedLimits]:
+    """Return limits of nodes with those of the disks that some have."""
+    disks = disk_nodes(resolved)
+    return {
+        **limits,
+        **{node: {**limits.get(node, {}), "disk": True, "disk_rate": slow} for node, slow in disks.items()},
+    }
 
 
 def condition_of(resolved: AnyResolved, name: str) -> ResolvedCondition:

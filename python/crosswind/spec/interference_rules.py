@@ -9,11 +9,11 @@ from pydantic import JsonValue
 from crosswind.spec.document import Path
 from crosswind.spec.draft import items, sound, sound_field, value_at
 from crosswind.spec.interference import Interference, Normal, NormalLaw, ReplayArrivals, read_pair
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.quantities import Intensity, shown
 from crosswind.spec.replay import replay_finding
 from crosswind.spec.setting import Finding, Setting
 from crosswind.spec.topology.domains import bound_finding
+from crosswind.text.nearest import did_you_mean
 
 IMIX_LARGEST_BYTES = 1500
 UDP_HEADER_BYTES = 20 + 8

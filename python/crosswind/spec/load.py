@@ -21,13 +21,13 @@ from crosswind.spec.document import Document, Path, parse_document, read_documen
 from crosswind.spec.draft import items
 from crosswind.spec.expand import expanded
 from crosswind.spec.experiment import ConditionName, Experiment
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.own_nodes import with_own_nodes
 from crosswind.spec.problems import Problem, SpecErrors
 from crosswind.spec.rules import condition_findings
 from crosswind.spec.setting import Setting
 from crosswind.spec.sizes import with_size
 from crosswind.spec.translate import describe, problems_of
+from crosswind.text.nearest import did_you_mean
 
 Source = str | os.PathLike[str] | Traversable
 

@@ -17,9 +17,9 @@ from crosswind import catalog
 from crosswind.spec.base import SpecModel
 from crosswind.spec.document import Path, read_document
 from crosswind.spec.level import LevelValue
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.quantities import shown
 from crosswind.spec.resolved import PublishedFigure, ResolvedPublished
+from crosswind.text.nearest import did_you_mean
 
 Statistics = Annotated[dict[str, LevelValue], Field(min_length=1)]
 

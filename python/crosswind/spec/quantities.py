@@ -80,7 +80,9 @@ class Dimension:
         return base
 
     def text(self, base: int) -> str:
-        """Return base units as text, in the largest unit in which the number is whole."""
+        """Return base units as text, in the largest unit in which it is whole; zero in the smallest."""
+        if base == 0:
+            return f"0{min(self.units, key=lambda u: self.units[u])}"
         unit = max((unit for unit in self.units if base % self.units[unit] == 0), key=lambda u: self.units[u])
         return f"{base // self.units[unit]}{unit}"
 
@@ -118,6 +120,12 @@ SIZE = Dimension(
         "mi": "MiB",
         "gi": "GiB",
     },
+)
+BYTE_RATE = Dimension(
+    noun="rate of a disk",
+    units={f"{unit}/s": factor for unit, factor in SIZE.units.items()},
+    usual="MiB/s",
+    misspelt={"m/s": "MB/s", "mbps": "MB/s", "kbps": "kB/s", "mb/sec": "MB/s", "mib/sec": "MiB/s"},
 )
 VOLUME = Dimension(
     noun="amount of data",
@@ -314,6 +322,11 @@ Rate = Annotated[
 ]
 LimitedRate = Annotated[
     int, *_quantity(read_limited_rate, _RATE, "Bits per second, above zero.", "10Gbit/s", "100Mbit/s")
+]
+AnySize = Annotated[int, *_quantity(SIZE.read, _SIZE, "Bytes; zero is none.", "0B", "100MiB")]
+ByteRate = Annotated[
+    int,
+    *_quantity(BYTE_RATE.read_positive, _pattern(BYTE_RATE), "Bytes per second.", "1MiB/s", "500kB/s"),
 ]
 Level = Annotated[
     int | None,

@@ -7,11 +7,14 @@ that was valid before would no longer be valid.
 from __future__ import annotations
 
 from pydantic import BaseModel, TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from crosswind import catalog
 from crosswind.spec import applications
+from crosswind.spec.base import SpecModel
 from crosswind.spec.condition import Condition
+from crosswind.spec.declared import SIZE
 from crosswind.spec.experiment import ConditionName, Experiment
 from crosswind.spec.sizes_file import Sizes
 from crosswind.spec.testbed.carried import Carried
@@ -29,6 +32,17 @@ class _FileSchema(GenerateJsonSchema):
 
     def field_title_should_be_set(self, schema: object) -> bool:
         return False
+
+    def generate(self, schema: CoreSchema, mode: JsonSchemaMode = "validation") -> JsonSchemaValue:
+        # Before 2.14, pydantic cannot write a default that is a model which was never used.
+        _build_below(SpecModel)
+        return super().generate(schema, mode)
+
+
+def _build_below(model: type[BaseModel]) -> None:
+    for each in model.__subclasses__():
+        each.model_rebuild()
+        _build_below(each)
 
 
 def experiment_schema() -> JsonSchemaValue:
@@ -129,9 +143,9 @@ def _with_size(schema: JsonSchemaValue, sizes: Sizes) -> JsonSchemaValue:
     filled = {key for key in needed if all(key in parameters for parameters in sizes.values())}
     return {
         **schema,
-        "properties": {applications.SIZE: size, **schema["properties"]},
+        "properties": {SIZE: size, **schema["properties"]},
         **({"required": sorted(needed - filled)} if needed - filled else {}),
-        **({"anyOf": [{"required": [applications.SIZE]}, {"required": sorted(filled)}]} if filled else {}),
+        **({"anyOf": [{"required": [SIZE]}, {"required": sorted(filled)}]} if filled else {}),
     }
 
 

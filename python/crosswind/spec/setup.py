@@ -25,7 +25,6 @@ from crosswind.spec.document import Document, read_document
 from crosswind.spec.draft import items
 from crosswind.spec.experiment import ConditionEntry
 from crosswind.spec.load import Source, conditions_of, experiment_of, load_catalogue_condition, read
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.own_nodes import with_own_nodes
 from crosswind.spec.problems import Problem, SpecErrors
 from crosswind.spec.quantities import TIME
@@ -35,6 +34,7 @@ from crosswind.spec.rules import condition_findings
 from crosswind.spec.setting import Setting
 from crosswind.spec.topology import AnyTopology, Topology
 from crosswind.spec.translate import describe
+from crosswind.text.nearest import did_you_mean
 
 _EMPTY = "none"
 
@@ -150,10 +150,11 @@ def carried_out(condition: ResolvedCondition) -> ResolvedCondition:
         )
     for step in condition.timeline:
         for fault in step.nodes:
+            by_hand = f", and write `crosswind fault {fault.do} {fault.node}` when it is due"
             raise CrosswindError(
                 f"condition {condition.name}: {fault.do} {fault.node} at {TIME.text(step.at_ns)} is a fault "
-                f"that only `crosswind run` carries out; remove it, and write `crosswind fault {fault.do} "
-                f"{fault.node}` when it is due"
+                "that only `crosswind run` carries out; remove it"
+                + ("" if fault.do in ("squeeze", "disk", "release") else by_hand)
             )
     return condition
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from crosswind.spec import applications
+from crosswind.spec.declared import SIZE
 from crosswind.spec.document import Document
 from crosswind.spec.draft import items
 from crosswind.spec.problems import Problem
@@ -17,16 +18,16 @@ def with_size(document: Document, problems: list[Problem]) -> tuple[Document, st
     """
     for path, raw in items(document.data, "application"):
         name = str(path[-1])
-        if name not in applications.names() or not isinstance(raw, dict) or applications.SIZE not in raw:
+        if name not in applications.names() or not isinstance(raw, dict) or SIZE not in raw:
             continue
         sizes = applications.sizes(name)
         if not sizes:
             continue
-        own = {key: value for key, value in raw.items() if key != applications.SIZE}
-        size = raw[applications.SIZE]
+        own = {key: value for key, value in raw.items() if key != SIZE}
+        size = raw[SIZE]
         if not isinstance(size, str) or size not in sizes:
             message = f"application.{name}: size {shown(size)} is unknown; sizes are {', '.join(sizes)}"
-            problems.append(document.problem((*path, applications.SIZE), message))
+            problems.append(document.problem((*path, SIZE), message))
             size = next(iter(sizes))  # So that its parameters are not reported as missing, too.
         filled = {**sizes[size], **own}
         application = {str(key[-1]): value for key, value in items(document.data, "application")}

@@ -12,10 +12,10 @@ from pydantic_core import ErrorDetails
 from crosswind.spec.base import SpecModel, keys_of
 from crosswind.spec.document import Document, Path
 from crosswind.spec.draft import value_at
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.problems import Problem
 from crosswind.spec.quantities import shown
 from crosswind.spec.short_form import short_example
+from crosswind.text.nearest import did_you_mean
 
 # What pydantic says of a rule that is broken, such as its bounds.
 _Context: TypeAlias = Mapping[str, Any]

@@ -10,13 +10,15 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from crosswind.spec.base import SpecModel
 from crosswind.spec.faults.offset import Offset
 from crosswind.spec.network import ARROW
-from crosswind.spec.quantities import QuantityError, shown
+from crosswind.spec.quantities import BYTE_RATE, AnySize, ByteRate, QuantityError, shown
 from crosswind.spec.resolved import Answer
 from crosswind.spec.topology.common import LimitedNode
 
 BAR = "|"
 # Beyond it a program would not believe its clock.
 CLOCK_RATE_MIN, CLOCK_RATE_MAX = 0.5, 2.0
+# Below a block a second a program stands still.
+DISK_RATE_MIN = 4096
 
 
 def _split(value: object) -> object:
@@ -137,6 +139,36 @@ class Squeeze(LimitedNode):
         return self
 
 
+class DiskFault(SpecModel):
+    """The disk with the data of these nodes is full, slow or both, until they are released."""
+
+    nodes: Names = Field(description="Each has a disk of its own, under every condition.")
+    free_bytes: AnySize | None = Field(
+        None, alias="free", description="What is left free at that instant; 0B is a full disk."
+    )
+    bytes_per_s: ByteRate | None = Field(
+        None,
+        alias="rate",
+        description="How much the node reads in a second, and how much it writes; 4KiB/s or more.",
+    )
+
+    @field_validator("bytes_per_s")
+    @classmethod
+    def _is_progress(cls, bytes_per_s: int | None) -> int | None:
+        if bytes_per_s is not None and bytes_per_s < DISK_RATE_MIN:
+            rate = BYTE_RATE.text(bytes_per_s)
+            raise QuantityError(
+                f'"{rate}" is below {BYTE_RATE.text(DISK_RATE_MIN)}; write more, or pause the node'
+            )
+        return bytes_per_s
+
+    @model_validator(mode="after")
+    def _does_something(self) -> DiskFault:
+        if self.free_bytes is None and self.bytes_per_s is None:
+            raise QuantityError("does nothing; add free: 0B, rate: 1MiB/s or both")
+        return self
+
+
 class FaultKeys(SpecModel):
     """The faults of a step. They are done in the order of these keys."""
 
@@ -168,7 +200,10 @@ class FaultKeys(SpecModel):
         Annotated[Restart, BeforeValidator(_named, json_schema_input_type=str | list[str] | Restart)] | None
     ) = Field(None, description="Names: the application starts them again, with its commands and data.")
     squeeze: Squeeze | None = Field(None, description="Less memory or CPU time.")
-    release: Names | None = Field(None, description="Squeezed nodes have their own limits again.")
+    disk: DiskFault | None = Field(None, description="A full or slow disk.")
+    release: Names | None = Field(
+        None, description="Squeezed nodes have their own limits again, and disks are whole."
+    )
 
 
 FAULTS = tuple(FaultKeys.model_fields)
@@ -181,5 +216,6 @@ IN_A_STEP = {
         "partition": f"db0 {BAR} db1",
         "cut": f"db0 {ARROW} db1",
         "squeeze": "{nodes: db0, cpus: 0.1}",
+        "disk": "{nodes: db0, free: 0B}",
     }.items()
 }

@@ -62,11 +62,12 @@ def _time_findings(nemesis: Nemesis, setting: Setting) -> Iterator[Finding]:
         measured = TIME.text(measured_ns)
         yield ("until",), f'"{TIME.text(until_ns)}" is after the end of the measurement; at most {measured}'
     elif nemesis.every.between[1] + nemesis.length_ns >= until_ns:
-        longest = TIME.text(nemesis.every.between[1])
+        longest = nemesis.every.between[1]
         yield (
             ("every",),
-            f"leaves no time for one fault: {longest} and for: {length} are not below "
-            f"{TIME.text(until_ns)}; write shorter times, or measure longer",
+            f"leaves no time for one fault: {TIME.text(longest)} + for: {length} is "
+            f"{TIME.text(longest + nemesis.length_ns)}, and must be below {TIME.text(until_ns)}; "
+            "write shorter times, or measure longer",
         )
     elif (count := most_faults(nemesis, until_ns)) > FAULTS_MAX:
         yield ("every",), f'"{shortest}" makes {count} faults; at most {FAULTS_MAX}: write a longer time'

@@ -10,11 +10,11 @@ from crosswind.spec.declared import Tested
 from crosswind.spec.document import Path
 from crosswind.spec.draft import value_at
 from crosswind.spec.faults.nodes import names_in, nodes_of
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.network import Network
 from crosswind.spec.quantities import shown
 from crosswind.spec.setting import Finding
 from crosswind.spec.topology.placing import some_of
+from crosswind.text.nearest import did_you_mean
 
 # The fault of a node that does not stop what runs on it.
 HARMLESS = ("resume", "release")
@@ -68,7 +68,11 @@ def application_findings(do: str, node: str, path: Path, tested: Tested) -> Iter
     """Yield that the application forbids a fault of a node."""
     if tested.application is None or tested.faults is None or do in HARMLESS:
         return
-    measuring, restartable = tested.faults.measuring, tested.faults.restartable
+    measuring, restartable, storing = (
+        tested.faults.measuring,
+        tested.faults.restartable,
+        tested.faults.storing,
+    )
     if measuring is None:
         yield (
             path,
@@ -84,6 +88,12 @@ def application_findings(do: str, node: str, path: Path, tested: Tested) -> Iter
         able = some_of(sorted(restartable))
         remedy = f"name one of {able}" if restartable else f"write pause and resume, or isolate: {node}"
         yield path, f"names {shown(node)}, which {tested.application} cannot start again; {remedy}"
+    elif do == "disk" and node not in storing:
+        remedy = f"name one of {some_of(sorted(storing))}" if storing else "leave disk out"
+        yield (
+            path,
+            f"names {shown(node)}, and {tested.application} has no folder with data of it; {remedy}",
+        )
 
 
 def _others(measuring: Collection[str], node: str) -> str:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from crosswind.spec.faults.keys import BAR, FaultKeys, Restart, RestartClock, Squeeze
+from crosswind.spec.faults.keys import BAR, DiskFault, FaultKeys, Restart, RestartClock, Squeeze
 from crosswind.spec.faults.nodes import nodes_of_all
 from crosswind.spec.faults.offset import offset_text
 from crosswind.spec.network import ARROW, Network
-from crosswind.spec.quantities import SIZE
+from crosswind.spec.quantities import BYTE_RATE, SIZE
 from crosswind.spec.resolved import (
     Answer,
     NodeFaultKind,
     Places,
     ResolvedClock,
     ResolvedCut,
+    ResolvedDisk,
     ResolvedNodeFault,
     ResolvedStep,
 )
@@ -82,6 +83,9 @@ def _node_faults(faults: FaultKeys, network: Network) -> Iterator[ResolvedNodeFa
         yield from of("restart", faults.restart.nodes, **({} if clock is None else {"clock": clock}))
     if faults.squeeze is not None:
         yield from of("squeeze", faults.squeeze.nodes, limits=faults.squeeze.limits.as_request())
+    if faults.disk is not None:
+        left = ResolvedDisk(free_bytes=faults.disk.free_bytes, bytes_per_s=faults.disk.bytes_per_s)
+        yield from of("disk", faults.disk.nodes, disk=left)
     yield from of("release", faults.release)
 
 
@@ -110,6 +114,8 @@ def in_words(faults: FaultKeys) -> Iterator[str]:
         yield f"restart {' '.join(faults.restart.nodes)}{_clock_words(faults.restart)}"
     if faults.squeeze is not None:
         yield f"squeeze {' '.join(faults.squeeze.nodes)} ({_limits_words(faults.squeeze)})"
+    if faults.disk is not None:
+        yield f"disk {' '.join(faults.disk.nodes)} ({_disk_words(faults.disk)})"
     if faults.release is not None:
         yield f"release {' '.join(faults.release)}"
 
@@ -124,6 +130,12 @@ def _clock_words(restart: Restart) -> str:
     offset = [offset_text(restart.clock.offset_ns)] if restart.clock.offset_ns else []
     rate = [f"rate {restart.clock.rate:g}"] if restart.clock.rate != 1 else []
     return f" (clock {', '.join([*offset, *rate])})"
+
+
+def _disk_words(disk: DiskFault) -> str:
+    free = [] if disk.free_bytes is None else [f"free {SIZE.text(disk.free_bytes)}"]
+    rate = [] if disk.bytes_per_s is None else [f"rate {BYTE_RATE.text(disk.bytes_per_s)}"]
+    return ", ".join([*free, *rate])
 
 
 def _limits_words(squeeze: Squeeze) -> str:

@@ -9,7 +9,16 @@ from pydantic import JsonValue
 
 from crosswind.spec.document import Path
 from crosswind.spec.draft import items, sound, sound_field, value_at
-from crosswind.spec.faults.keys import FAULTS, FaultKeys, Isolation, OneWayCut, Partition, Restart, Squeeze
+from crosswind.spec.faults.keys import (
+    FAULTS,
+    DiskFault,
+    FaultKeys,
+    Isolation,
+    OneWayCut,
+    Partition,
+    Restart,
+    Squeeze,
+)
 from crosswind.spec.faults.node_rules import application_findings, deepest, name_findings, twice_findings
 from crosswind.spec.faults.nodes import nodes_of, nodes_of_all
 from crosswind.spec.network import Network
@@ -37,13 +46,14 @@ def has_faults(step: JsonValue) -> bool:
 
 @dataclass
 class _State:
-    """What earlier steps did: whether something is cut, and which nodes are paused, dead or squeezed."""
+    """What earlier steps did: whether something is cut, and which nodes are hit, and how."""
 
     setting: Setting
     is_cut: bool = False
     paused: set[str] = field(default_factory=set)
     killed: set[str] = field(default_factory=set)
     squeezed: set[str] = field(default_factory=set)
+    on_a_bad_disk: set[str] = field(default_factory=set)
 
     def findings(self, raw: JsonValue) -> Iterator[Finding]:
         """Yield what is wrong with the faults of one step, and carry them out."""
@@ -59,21 +69,24 @@ class _State:
             if found[key] is not None:
                 self.is_cut = True
                 yield from self._cut(key, found[key], raw)
-        for key in ("resume", "kill", "pause", "restart", "squeeze", "release"):
+        for key in ("resume", "kill", "pause", "restart", "squeeze", "disk", "release"):
             if found[key] is not None:
                 yield from self._nodes(key, found[key], raw)
-        yield from self._at_once(found["squeeze"], found["release"])
+        yield from self._at_once(found["squeeze"], "squeezes", found["release"])
+        yield from self._at_once(found["disk"], "gives a bad disk", found["release"])
 
-    def _at_once(self, squeeze: Squeeze | None, release: list[str] | None) -> Iterator[Finding]:
-        """Yield nodes that one step squeezes and releases."""
-        if squeeze is None or release is None or self.setting.network is None:
+    def _at_once(
+        self, fault: Squeeze | DiskFault | None, does: str, release: list[str] | None
+    ) -> Iterator[Finding]:
+        """Yield nodes that one step hits and releases."""
+        if fault is None or release is None or self.setting.network is None:
             return
         released = nodes_of_all(release, self.setting.network)
-        for node in nodes_of_all(squeeze.nodes, self.setting.network):
+        for node in nodes_of_all(fault.nodes, self.setting.network):
             if node in released:
                 yield (
                     ("release",),
-                    f"names {shown(node)}, which the same step squeezes; release it in a later one",
+                    f"names {shown(node)}, which the same step {does}; release it in a later one",
                 )
 
     def _cut(self, key: str, fault: Partition | Isolation | OneWayCut, raw: JsonValue) -> Iterator[Finding]:
@@ -108,7 +121,9 @@ class _State:
                 if one and one == other and len(one) == 1:
                     yield where, f"names {shown(one[0])} on both sides; name another node on one of them"
 
-    def _nodes(self, do: str, fault: list[str] | Restart | Squeeze, raw: JsonValue) -> Iterator[Finding]:
+    def _nodes(
+        self, do: str, fault: list[str] | Restart | Squeeze | DiskFault, raw: JsonValue
+    ) -> Iterator[Finding]:
         network, tested = self.setting.network, self.setting.tested
         if network is None:
             return
@@ -139,8 +154,12 @@ class _State:
                 yield path, f"names {shown(node)}, which is dead; restart it in an earlier step"
             case "kill" if killed:
                 yield path, f"names {shown(node)}, which is dead already; restart it before, or remove one"
-            case "release" if node not in self.squeezed:
-                yield path, f"names {shown(node)}, which is not squeezed; squeeze it in an earlier step"
+            case "release" if node not in self.squeezed | self.on_a_bad_disk:
+                yield (
+                    path,
+                    f"names {shown(node)}, which is neither squeezed nor on a bad disk; write squeeze or "
+                    "disk in an earlier step",
+                )
 
     def _carry_out(self, do: str, node: str) -> None:
         match do:
@@ -156,8 +175,11 @@ class _State:
                 self.killed.discard(node)
             case "squeeze":
                 self.squeezed.add(node)
+            case "disk":
+                self.on_a_bad_disk.add(node)
             case "release":
                 self.squeezed.discard(node)
+                self.on_a_bad_disk.discard(node)
 
 
 def _named(names: Sequence[str], raw: JsonValue, path: Path, *inner: str | int) -> _Named:

@@ -9,11 +9,11 @@ from pydantic import Field, JsonValue
 
 from crosswind.spec.base import SpecModel
 from crosswind.spec.draft import value_at
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.parameters.reader import Around, Sending
 from crosswind.spec.quantities import Dscp, shown
 from crosswind.spec.resolved import Parameters
 from crosswind.spec.setting import Finding
+from crosswind.text.nearest import did_you_mean
 
 PROTOCOL_NUMBERS = {"icmp": 1, "tcp": 6, "udp": 17}  # IANA.
 Port = Annotated[int, Field(ge=1, le=65_535)]

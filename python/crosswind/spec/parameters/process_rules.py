@@ -9,11 +9,11 @@ from pydantic import JsonValue
 
 from crosswind.spec.draft import items, sound, sound_field, value_at
 from crosswind.spec.link_log import FORMATS
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.parameters.process_keys import LAWS, MarkovState, RateProcess
 from crosswind.spec.quantile_law import CERTAIN_PPB
 from crosswind.spec.quantities import TIME, shown
 from crosswind.spec.setting import Finding
+from crosswind.text.nearest import did_you_mean
 
 # The processes that a key belongs to.
 _BELONGS_TO = {

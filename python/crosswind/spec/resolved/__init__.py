@@ -20,6 +20,7 @@ from crosswind.spec.resolved.faults import (
     NodeFaultKind,
     ResolvedClock,
     ResolvedCut,
+    ResolvedDisk,
     ResolvedNodeFault,
 )
 from crosswind.spec.resolved.interference import (
@@ -102,6 +103,7 @@ __all__ = [
     "ResolvedCondition",
     "ResolvedCut",
     "ResolvedDesign",
+    "ResolvedDisk",
     "ResolvedDomains",
     "ResolvedFactor",
     "ResolvedFigure",

@@ -12,7 +12,7 @@ from crosswind.spec.resolved.topology import RequestedLimits
 
 # What a sender sees of a cut: nothing at all, or a TCP reset, as of a firewall that rejects.
 Answer = Literal["silence", "reset"]
-NodeFaultKind = Literal["pause", "resume", "kill", "restart", "squeeze", "release"]
+NodeFaultKind = Literal["pause", "resume", "kill", "restart", "squeeze", "disk", "release"]
 
 
 class ResolvedCut(ResolvedPart):
@@ -40,15 +40,29 @@ class ResolvedClock(ResolvedPart):
     rate_ppb: int = 10**9
 
 
+class ResolvedDisk(ResolvedPart):
+    """What is left of the disk of a node.
+
+    Attributes:
+        free_bytes: left free at the instant of the fault; None: all.
+        bytes_per_s: that the node reads, and that it writes, at most; None: as fast as the machine's.
+    """
+
+    free_bytes: int | None = left_out_if_empty(None)
+    bytes_per_s: int | None = left_out_if_empty(None)
+
+
 class ResolvedNodeFault(ResolvedPart):
     """What happens to one node, and to every process in it.
 
     Attributes:
         clock: of a restart; None: the right time.
         limits: of a squeeze, as the agent takes them.
+        disk: of a disk that becomes full or slow.
     """
 
     do: NodeFaultKind
     node: str
     clock: ResolvedClock | None = left_out_if_empty(None)
     limits: RequestedLimits | None = left_out_if_empty(None)
+    disk: ResolvedDisk | None = left_out_if_empty(None)

@@ -35,7 +35,12 @@ class ResolvedPart(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra="allow", strict=True, frozen=True, validate_by_alias=True, validate_by_name=True
+        extra="allow",
+        strict=True,
+        frozen=True,
+        validate_by_alias=True,
+        validate_by_name=True,
+        defer_build=True,
     )
 
     def as_json(self) -> dict[str, JsonValue]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from pydantic import Field
 
-from crosswind.spec.resolved.part import ResolvedPart
+from crosswind.spec.resolved.part import ResolvedPart, left_out_if_empty
 
 FACTOR_MAX = 1000
+
+# `handshake`: the first timeout of a SYN and of the answer to one. `cubic`: the growth of windows, HyStart.
+TcpClock = Literal["handshake", "cubic"]
 
 
 class Anchor(ResolvedPart):
@@ -24,10 +28,12 @@ class PerceivedTime(ResolvedPart):
     Attributes:
         factor: how many times slower time passes in the nodes; 1 is the null run, which changes nothing.
         anchor: where the line begins.
+        tcp: clocks of the kernel's TCP that are slowed down, too, where the machine allows it.
     """
 
     factor: int = Field(ge=1, le=FACTOR_MAX)
     anchor: Anchor
+    tcp: list[TcpClock] = left_out_if_empty([])
 
     def perceived_ns(self, real_ns: int) -> int:
         """Return a CLOCK_MONOTONIC instant as nodes perceive it, rounded down."""

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.quantities import shown
 from crosswind.spec.testbed.inventory import InventoryMachine, check_count, check_line, checked, listed
 from crosswind.spec.text_lines import LineError
+from crosswind.text.nearest import did_you_mean
 
 ALL, UNGROUPED = "all", "ungrouped"
 # Names of Ansible before 2.0 are still read by it.

@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, PlainValidator, Tag
 
 from crosswind.spec.base import SpecModel
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.quantities import QuantityError, shown
 from crosswind.spec.resolved import ResolvedMachine
 from crosswind.spec.testbed.carried import Carried, InterfaceName
@@ -24,6 +23,7 @@ from crosswind.spec.testbed.inventory import MACHINES_MAX, InventoryMachine
 from crosswind.spec.testbed.machine_name import MachineName
 from crosswind.spec.testbed.placed import PlacedMachines
 from crosswind.spec.testbed.provided import Provided, provided, provider_names
+from crosswind.text.nearest import did_you_mean
 
 
 def _check_address(text: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.network import Network
 from crosswind.spec.quantities import shown
 from crosswind.spec.setting import Finding
@@ -14,6 +13,7 @@ from crosswind.spec.testbed.placed import PlacedMachines
 from crosswind.spec.testbed.provided import Provided, ProviderParameters
 from crosswind.spec.text_lines import LineError
 from crosswind.spec.topology.placing import some_of
+from crosswind.text.nearest import did_you_mean
 
 _UNUSED_INTERFACE = (
     "has no effect on UDP, which takes the interface that routes say; write `network: native` beside it in "

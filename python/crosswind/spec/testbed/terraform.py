@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.quantities import shown
 from crosswind.spec.testbed.inventory import InventoryMachine, check_size, checked, listed
 from crosswind.spec.testbed.json_text import place_of, read_json
 from crosswind.spec.text_lines import LineError
+from crosswind.text.nearest import did_you_mean
 
 _REMEDY = "write a list of addresses, or a map from names to addresses"
 

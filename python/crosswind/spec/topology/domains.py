@@ -12,11 +12,11 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.network import Domains, Link, Network
 from crosswind.spec.quantities import QuantityError, shown
 from crosswind.spec.setting import Finding
 from crosswind.spec.topology.placing import Placed, some_of
+from crosswind.text.nearest import did_you_mean
 
 DOMAINS_MAX = 64
 # The emulator refuses shorter links between written domains (docs/reference/contracts.md, section 1).

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.quantities import QuantityError, shown
 from crosswind.spec.setting import Finding
 from crosswind.spec.topology.names import free_hosts
+from crosswind.text.nearest import did_you_mean
 
 _NAMES_SHOWN = 10
 

@@ -10,9 +10,9 @@ from pydantic import AfterValidator, Field, TypeAdapter, WithJsonSchema
 from crosswind import catalog
 from crosswind.spec.base import SpecModel
 from crosswind.spec.document import read_document
-from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.quantities import QuantityError, shown
 from crosswind.spec.topology.table import Table, parse_table
+from crosswind.text.nearest import did_you_mean
 
 
 class RegionTable(SpecModel):
