@@ -166,6 +166,18 @@ def test_a_program_in_real_time_fails_the_certificate_by_name(write_run: Any) ->
     assert "/bin/odd (12)" in certificate.claims[0].remark
 
 
+def test_a_program_that_reads_the_counter_is_named_by_the_certificate(write_run: Any) -> None:
+    folder = slowed(write_run("run", {"none@10": (1, 10, 6), "none@20": (1, 10, 6)}))
+    reads = {"program": "/bin/java", "file": "/lib/libticks.so", "reads": 100}
+    clocks(folder, {"counters": [reads, {**reads, "file": reads["program"]}]})
+    claim = certificate_of(folder, (10, 20), "", 12.0).claims[0]
+    assert claim.decision is Decision.HELD
+    assert claim.remark == (
+        "read the time-stamp counter, which is not slowed down, this often or more: "
+        "/bin/java in /lib/libticks.so (1200), /bin/java (1200)"
+    )
+
+
 def test_trials_without_a_measurement_leave_clocks_undecided(write_run: Any) -> None:
     folder = slowed(write_run("run", {"none@10": (1, 10, 6), "none@20": (1, 10, 6)}))
     certificate = certificate_of(folder, (10, 20), "", 12.0)

@@ -9,8 +9,8 @@ from crosswind.report.machines_section import machine_lines
 from crosswind.results.between_machines import TrialMachine
 from crosswind.results.provenance import MachineFacts, MachineOfTestbed, Provenance
 
-FIRST = TrialMachine("m0", 0, 0, 0, 20_000, lost=0, reordered=0, forged=0)
-SECOND = TrialMachine("m1", 6_000, 50_000, 300, 31_000, lost=1, reordered=2, forged=3)
+FIRST = TrialMachine("m0", 0, 0, 0, 20_000, lost=0, reordered=0, duplicate=0, forged=0)
+SECOND = TrialMachine("m1", 6_000, 50_000, 300, 31_000, lost=1, reordered=2, duplicate=4, forged=3)
 FACTS = MachineOfTestbed(name="m1", address="10.0.0.2", kernel="6.1", cpu="a CPU", cores=8, agent="0.1.0")
 
 
@@ -28,7 +28,7 @@ def test_each_value_has_the_bound_of_its_own_trial() -> None:
     assert second.skew == "-51.0 ppm"
     assert second.began == "0.3 us ± 6.0 us"
     assert second.late == "31.0 us ± 6.0 us"
-    assert (second.lost, second.reordered, second.forged) == ("2", "4", "6")
+    assert (second.lost, second.reordered, second.duplicate, second.forged) == ("2", "4", "8", "6")
 
 
 def test_the_skew_of_starts_is_that_of_the_worst_trial_with_its_bound() -> None:

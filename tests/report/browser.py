@@ -26,6 +26,13 @@ def framed(page: str, width: int) -> str:
     return f'<!doctype html><body><iframe style="{style}" srcdoc="{html.escape(page)}"></iframe></body>'
 
 
+# Of virtual time, which only timers take. The thread that unpacks plotly.js takes real time: a script that
+# waits for it looks more often where it is starved. Time that nobody waits for costs nothing.
+BUDGET_MS = 600_000
+# Only for a browser that hangs, however slow the machine is.
+HANGS_S = 400
+
+
 @dataclass(frozen=True)
 class Browser:
     """A browser whose files are in `folder`."""
@@ -37,7 +44,9 @@ class Browser:
 
     def document(self, page: str, *options: str, script: str = "", fragment: str = "") -> str:
         """Return the document after its scripts, and `script` behind them, have run; no error was logged."""
-        opened = self._run([*options, "--virtual-time-budget=15000", "--dump-dom"], page, script, fragment)
+        opened = self._run(
+            [*options, f"--virtual-time-budget={BUDGET_MS}", "--dump-dom"], page, script, fragment
+        )
         errors = [line for line in opened.stderr.splitlines() if ":CONSOLE" in line]
         assert errors == []
         return opened.stdout
@@ -84,5 +93,9 @@ class Browser:
         file.write_text(page.replace("</body>", f"<script>{script}</script></body>") if script else page)
         command = ["chromium", *QUIET, f"--user-data-dir={self.folder / 'profile'}", *options]
         return subprocess.run(
-            [*command, f"file://{file}{fragment}"], capture_output=True, text=True, timeout=120, check=True
+            [*command, f"file://{file}{fragment}"],
+            capture_output=True,
+            text=True,
+            timeout=HANGS_S,
+            check=True,
         )

@@ -5,7 +5,9 @@ The latencies are a body of some hundred microseconds and, where a policer drops
 """
 
 import json
+import sys
 from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -368,6 +370,10 @@ def _provenance() -> dict[str, Any]:
         "after": machine | {"time": "2026-11-20T09:37:03Z", "load_average": [0.9, 0.3, 0.1]},
     }
 
+
+# The oldest DuckDB looks for pandas at every value that it is given: a minute long for ten conditions.
+if find_spec("pandas") is None:
+    sys.modules["pandas"] = None  # type: ignore[assignment]
 
 # A new connection takes 20 ms, and two hundred trials have a thousand files.
 _DATABASE = duckdb.connect()

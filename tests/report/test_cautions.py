@@ -2,7 +2,9 @@ import io
 import json
 import re
 import shutil
+from dataclasses import replace
 
+import duckdb
 import numpy as np
 import pytest
 from rich.console import Console
@@ -16,6 +18,8 @@ from crosswind.report.page import render
 from crosswind.results import Measurement
 from crosswind.results.measurement import Conservation, EmulatorHost, Ledger, NodeUsage, Window
 from crosswind.results.reading import Operations, Results
+from crosswind.spec.resolved import Anchor, PerceivedTime
+from crosswind.text.units import count
 from synthetic import write_folder
 
 MS = 1_000_000
@@ -116,6 +120,31 @@ def test_another_kernel_at_the_end_is_another_machine(folder, tmp_path):
     assert "kernel was 6.1.0 and is 6.2.0." in told.text
 
 
+def test_a_machine_that_did_not_answer_at_the_end_is_not_another_machine(folder, tmp_path):
+    def fall_silent(provenance):
+        for when in ("before", "after"):
+            provenance[when] |= {"cores": 2, "machines": [{"name": "m1"}]}
+        provenance["before"]["machines"][0] |= {"kernel": "6.1.0", "cores": 8}
+
+    assert "mixed-machines" not in changed(folder, tmp_path, "provenance.json", fall_silent)
+
+
+def test_operations_that_failed_are_of_all_that_ended(folder, tmp_path):
+    copy = tmp_path / "run"
+    shutil.copytree(folder, copy)
+    # In each trial twice as many failed as succeeded: metrics count those that succeeded.
+    duckdb.execute(
+        f"COPY (SELECT new.* REPLACE (CASE new.metric WHEN 'errors' THEN 2 * done.value ELSE new.value END "
+        f"AS value) FROM '{folder}/metrics.parquet' AS new JOIN '{folder}/metrics.parquet' AS done "
+        f"USING (trial) WHERE done.metric = 'operations') TO '{copy}/metrics.parquet'"
+    )
+    summary = summarise(copy)
+    done = sum(trial.operations for condition in summary.conditions for trial in condition.counted)
+    (failed,) = (found for found in cautions(summary) if found.kind is CautionKind.OPERATIONS_FAILED)
+    assert failed.title == f"{count(2 * done)} operations failed"
+    assert failed.text.startswith(f"Of {count(3 * done)}.")
+
+
 def test_a_machine_whose_own_tcp_is_another_is_a_note(folder, tmp_path):
     def default(provenance):
         for when in ("before", "after"):
@@ -156,4 +185,33 @@ def test_every_page_of_a_run_says_how_slow_time_was_and_what_was_not_slowed(tmp_
     assert says in render(Results(folder))
     (slow,) = (found for found in cautions(summarise(folder)) if found.kind is CautionKind.SLOWED)
     assert "Nodes without a limit of CPUs look 4 times as fast: db1, db2, client." in slow.text
-    assert "40 ms come after 10 ms, and a lost SYN is sent again after 250 ms" in slow.text
+    assert "40 ms come after 10 ms" in slow.text
+    assert "A lost SYN is sent again after 250 ms" in slow.text
+
+
+@pytest.mark.parametrize(
+    ("factor", "tcp", "shown"),
+    [
+        (10, ["handshake"], None),
+        (10, [], "sent again after 100 ms, because the machine lacks"),
+        (240, ["handshake", "cubic"], "sent again after 500 ms, 120 s of the kernel's"),
+    ],
+)
+def test_a_lost_syn_and_cubic_are_in_the_note_where_they_were_not_slowed(tmp_path, factor, tcp, shown):
+    folder = write_folder(tmp_path / "run", operations=200)
+    document = json.loads((folder / "resolved.json").read_text())
+    (folder / "resolved.json").write_text(json.dumps(document | {"dilation": factor}))
+    line = PerceivedTime(factor=factor, anchor=Anchor(monotonic_ns=0, realtime_ns=0), tcp=tcp)
+    summary = summarise(folder)
+    conditions = [
+        replace(each, trials=[replace(trial, time=line) for trial in each.trials])
+        for each in summary.conditions
+    ]
+    (note,) = (
+        found
+        for found in cautions(replace(summary, conditions=conditions))
+        if found.kind is CautionKind.SLOWED
+    )
+    assert ("sent again after" in note.text) is (shown is not None)
+    assert shown is None or shown in note.text
+    assert ("1,650 packets at a round trip of 1 ms, or 52 at 10 ms" in note.text) is (factor == 10)

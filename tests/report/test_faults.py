@@ -92,7 +92,7 @@ def test_there_is_no_recovery_to_less_or_before_the_next_fault_or_without_a_time
     assert recoveries(rates((3, 100), (2, 0), (5, 89)), [outage(3, 5)]) == [None]
     assert recoveries(rates((3, 100), (2, 0), (5, 100)), [outage(3, None)]) == [None]
     assert recoveries(rates((3, 100), (2, 0), (5, 100)), [outage(3, 5), outage(5.5, 6)]) == [None, 0]
-    assert recoveries(rates((0.5, 100), (2, 0), (5, 100)), [outage(0.5, 2.5)]) == [None]
+    assert recoveries(rates((0.5, 100), (2, 0), (5, 100)), [outage(0.5, 2.5)]) is None
 
 
 def test_operations_are_counted_in_the_step_in_which_they_end() -> None:

@@ -9,6 +9,7 @@ import pytest
 from crosswind.analysis.summary import summarise
 from crosswind.report.paper_table import _latex, paper_table
 from surfaces import write_surface
+from synthetic import write_folder
 
 # Where the package booktabs is not installed its rules are plain lines.
 PAPER = r"""
@@ -32,6 +33,22 @@ def compile_paper(table: str, folder: Path) -> None:
 
 def test_a_table_of_operations_compiles(folder, tmp_path):
     compile_paper(paper_table(summarise(folder), "latex"), tmp_path)
+
+
+def test_the_caption_says_that_there_is_no_interval_and_what_is_degraded(folder):
+    """Ten conditions in three blocks; one trial failed and one is void, so two conditions have two trials."""
+    caption = paper_table(summarise(folder), "markdown").splitlines()[-1]
+    says = "no interval (2 to 3 trials, 6 needed); 28 counted trials, 1 of them degraded."
+    assert caption.endswith(f": medians over trials, {says}*")
+
+
+def test_the_caption_names_intervals_where_there_are_some(tmp_path):
+    run = write_folder(tmp_path / "run", operations=20, blocks=7, conditions=2)
+    caption = paper_table(summarise(run), "markdown").splitlines()[-1]
+    assert "medians over trials with exact 95 % intervals; 13 counted trials.*" in caption
+    run = write_folder(tmp_path / "few", operations=20, blocks=6, conditions=2)
+    caption = paper_table(summarise(run), "markdown").splitlines()[-1]
+    assert "with exact 95 % intervals where there are 6 trials; 11 counted trials.*" in caption
 
 
 def test_a_table_of_a_network_profile_compiles(tmp_path):

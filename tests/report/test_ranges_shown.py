@@ -7,14 +7,31 @@ import duckdb
 import pytest
 from rich.console import Console
 
+from crosswind.analysis.answer import answers
 from crosswind.analysis.cautions.of_run import cautions
 from crosswind.analysis.measure import OVER_100_MS
-from crosswind.analysis.moved import faithful_for, moved, widened
+from crosswind.analysis.moved import faithful_for, meet, moved, widened
 from crosswind.analysis.summary import summarise
 from crosswind.report import print_table
 from crosswind.report.page import render
+from crosswind.report.paper_table import paper_table
+from crosswind.results.ranges import Range
 from crosswind.results.reading import Results
+from crosswind.stats import NeedsTrials
 from synthetic import DEGRADED, write_folder
+
+
+def with_ranges(folder, ends):
+    """Give metrics of a folder ranges: statistic -> SQL for its low end; the high one is the value."""
+    metrics = folder / "metrics.parquet"
+    low = " ".join(f"when '{statistic}' then {end}" for statistic, end in ends.items())
+    with duckdb.connect() as database:
+        database.execute(
+            f"copy (select *, case statistic {low} else value end as low, value as high from '{metrics}') "
+            f"to '{metrics}.new' (format parquet)"
+        )
+    metrics.with_suffix(".parquet.new").replace(metrics)
+    return summarise(folder)
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +82,9 @@ def test_table_report_and_warning_name_the_figures(ranged):
     folder, _ = ranged
     stream = io.StringIO()
     print_table(folder, Console(file=stream, width=250))
-    assert "faithful for" in stream.getvalue()
-    assert "P50, P95" in stream.getvalue()
+    lines = [line.rstrip().rpartition("   ")[2].strip() for line in stream.getvalue().splitlines()]
+    figures = lines.index("P50, P95, throughput:")
+    assert lines[figures + 1] == "7 faithful each"
     page = render(Results(folder))
     assert "Faithful for P50, P95" in page
     assert "Without this machine" in page
@@ -92,6 +110,65 @@ def test_a_warning_says_how_far_ranges_widen_an_interval(ranged, tmp_path):
     (warning,) = (caution for caution in cautions(summary) if caution.id == "ranges-widen")
     assert warning.title.startswith("The machine may have moved P99")
     assert "P99: " in warning.text
+
+
+def test_without_an_interval_only_a_range_without_width_is_faithful(tmp_path):
+    """Two degraded trials of three lie far apart: from the least to the greatest value is no interval."""
+    folder = write_folder(tmp_path / "run", operations=100, blocks=3, conditions=2)
+    trials = folder / "trials.parquet"
+    with duckdb.connect() as database:
+        database.execute(f"create table trials as from '{trials}'")
+        database.execute("update trials set fidelity = 'degraded', fidelity_reason = 'late' where block < 2")
+        database.execute(f"copy trials to '{trials}' (format parquet)")
+    # A thousandth of the value: far less than 1 % of what noise lays between these trials.
+    summary = with_ranges(folder, {"p99": "value * 0.999"})
+    condition = summary.conditions[0]
+    assert isinstance(condition.estimates[summary.primary.key], NeedsTrials)
+    degraded = [trial for trial in condition.counted if trial.row.fidelity == "degraded"]
+    assert len(degraded) == 2
+    for trial in degraded:
+        labels = [measure.label for measure in faithful_for(condition, trial, summary.measures)]
+        assert "P99" not in labels
+        assert "P50" in labels
+
+
+def differs(summary):
+    return next(answer for answer in answers(summary) if answer.question.startswith("What changed"))
+
+
+def test_the_headline_names_no_change_that_the_machine_alone_may_have_made(tmp_path):
+    """Three trials have no interval. P50 and P99 beside the neighbour are some 1.6 times the baseline's."""
+    folder = write_folder(tmp_path / "run", operations=100, blocks=3, conditions=2)
+    apart = differs(with_ranges(folder, {"p50": "value * 0.999", "p99": "value * 0.999"}))
+    assert " higher" in apart.short
+    assert "its median " in apart.text
+    assert "these ranges meet" not in apart.text
+    assert "ranges meet" not in paper_table(summarise(folder), "markdown")
+    folder = write_folder(tmp_path / "moved", operations=100, blocks=3, conditions=2)
+    meeting = differs(with_ranges(folder, {"p50": "value / 4", "p99": "value / 4"}))
+    assert meeting.short == "P99 may differ only because of this machine"
+    assert "these ranges meet; the machine may have moved its median: " in meeting.text
+    assert "higher" not in meeting.text
+    summary = summarise(folder)
+    stream = io.StringIO()
+    print_table(folder, Console(file=stream, width=250))
+    assert "ranges meet" in stream.getvalue()
+    assert "(ranges meet) |" in paper_table(summary, "markdown")
+    assert ">ranges meet</span>" in render(Results(folder))
+
+
+def test_a_change_with_an_interval_is_named_although_the_machine_moved_trials(tmp_path):
+    folder = write_folder(tmp_path / "run", operations=100, blocks=8, conditions=2)
+    answer = differs(with_ranges(folder, {"p99": "value / 4"}))
+    assert " higher" in answer.short
+    assert "these ranges meet" in answer.text
+
+
+def test_ranges_without_width_do_not_meet():
+    """Equal values that no machine moved are the same, and not in doubt."""
+    assert not meet(Range(3.0, 3.0), Range(3.0, 3.0))
+    assert meet(Range(3.0, 4.0), Range(4.0, 4.0))
+    assert not meet(Range(3.0, 4.0), Range(4.1, 5.0))
 
 
 def test_a_folder_without_ranges_is_as_its_verdicts_say(folder):

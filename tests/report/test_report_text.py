@@ -1,3 +1,4 @@
+import dataclasses
 import io
 import re
 from pathlib import Path
@@ -7,8 +8,10 @@ import duckdb
 import pytest
 from rich.console import Console
 
+from crosswind.analysis.summary import summarise
 from crosswind.report import print_table
 from crosswind.report.describe import describe
+from crosswind.report.table import summary_table
 from crosswind.spec import ResolvedCondition
 from crosswind.text.units import DURATIONS, column_unit, duration, number, percent, rate, short_names
 from synthetic import write_folder
@@ -189,3 +192,15 @@ def test_a_run_whose_trials_all_failed_gives_the_reason_first(tmp_path):
     print_table(folder, console)
     first = console.file.getvalue().splitlines()[1]
     assert first == "Nothing: 14 failed. 14 trials: no answer"
+
+
+def test_a_condition_without_a_counted_trial_has_no_number_of_dropped_packets(folder):
+    """0 is a number that somebody counted."""
+    summary = summarise(folder)
+    none = dataclasses.replace(summary.conditions[2], trials=[])
+    uncounted = dataclasses.replace(summary, conditions=[*summary.conditions[:2], none])
+    table, _ = summary_table(uncounted, 250)
+    (dropped,) = (column for column in table.columns if str(column.header).startswith("dropped"))
+    cells = list(dropped.cells)
+    assert cells[0] == "0"
+    assert cells[2] == "-"

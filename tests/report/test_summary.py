@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 from crosswind.analysis.answer import answers
+from crosswind.analysis.causes import SlowOperations
 from crosswind.analysis.cautions.of_run import cautions
 from crosswind.analysis.summary import summarise
 from crosswind.report.page import render
 from crosswind.results.documents import Damaged
 from crosswind.results.reading import NotAResultsFolder, Results
 from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedComparison, RefusedInterval
-from synthetic import BASE, FAILED, VOID, write_folder
+from crosswind.text.units import percent
+from synthetic import BASE, CONDITIONS, FAILED, VOID, write_folder
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +60,11 @@ def test_a_void_trial_that_was_repeated_is_said_to_be(folder, tmp_path):
     (copy / "samples" / f"{trial}.parquet").rename(copy / "samples" / f"{trial}-a2.parquet")
     summary = summarise(copy)
     assert by_name(summary, VOID[0]).estimates["latency p50"].n == 3
-    void = next(caution for caution in cautions(summary) if caution.title == "1 trial void")
-    assert "Succeeded on a later attempt: 1." in void.text
+    void = next(caution for caution in cautions(summary) if caution.title == "1 attempt void")
+    assert "Of 1 trial; 1 succeeded on a later attempt." in void.text
+    said = {answer.question: answer for answer in answers(summary)}
+    assert "in 30 trials (31 attempts)" in said["What was compared?"].text
+    assert said["Can I trust the emulation?"].short == "28 of 31 attempts faithful"
 
 
 def test_too_few_trials_give_no_interval_but_a_number_of_trials(summary):
@@ -134,7 +139,7 @@ def test_the_latest_run_of_an_experiment_is_taken(folder, tmp_path):
 
 
 def test_any_other_folder_is_refused_with_what_to_give(tmp_path):
-    with pytest.raises(NotAResultsFolder, match=r"no trials\.parquet in it; give the folder of one run"):
+    with pytest.raises(NotAResultsFolder, match=r"no trials\.parquet in it; give the folder of a run"):
         summarise(tmp_path)
     (tmp_path / "trials.parquet").write_text("not parquet")
     with pytest.raises(Damaged, match=r"trials\.parquet: is damaged .*; restore it .*resume"):
@@ -221,3 +226,24 @@ def test_operations_that_were_never_sent_are_a_caution(folder, tmp_path):
     found = cautions(summarise(copy))
     # 28 of 30 trials are counted.
     assert any(c.level == "serious" and c.title == "140 operations were due and never sent" for c in found)
+
+
+def headline(summary):
+    return next(answer.text for answer in answers(summary) if answer.question.startswith("What changed"))
+
+
+def test_the_headline_has_the_share_of_slow_operations_of_the_table(summary):
+    """The median over trials; of all operations together half are slow here."""
+    pooled = SlowOperations(operations=100, slow=50)
+    conditions = [dataclasses.replace(condition, slow=pooled) for condition in summary.conditions]
+    text = headline(dataclasses.replace(summary, conditions=conditions))
+    farthest = next(c for c in conditions if text.startswith(f"{c.name.split('/')[1]}:"))
+    assert f"{percent(farthest.slow_share.estimate)} of its operations took longer" in text
+
+
+def test_a_median_that_falls_is_not_called_only_lower_beside_a_tail_that_grows(tmp_path, monkeypatch):
+    monkeypatch.setitem(CONDITIONS, BASE, (800.0, 0.0, None))
+    text = headline(summarise(write_folder(tmp_path / "run", operations=400, conditions=3)))
+    assert "its median 3." in text
+    assert "lower" in text
+    assert "only" not in text

@@ -121,7 +121,7 @@ def test_what_was_done_to_nodes_is_in_the_stream_and_what_was_not_is_no_event() 
         first = events.take(timeout_s=30)
         faults._thread.join()
     assert first == NodeFault(
-        at_ns=101 * S + 7, kind="pause", nodes=("a", "b"), words="pause a b", by="timeline"
+        at_ns=101 * S + 7, due_ns=101 * S, kind="pause", nodes=("a", "b"), words="pause a b", by="timeline"
     )
     stream.end()
     assert list(events) == []

@@ -7,6 +7,8 @@ import pytest
 from crosswind.results import Measurement
 from crosswind.results.fidelity import judge
 from crosswind.results.measurement import Carried
+from crosswind.runner.trial import after_stalls
+from crosswind.testbed import TestbedError
 
 SECOND_NS = 1_000_000_000
 
@@ -68,6 +70,16 @@ def test_an_emulator_that_stalled_for_most_of_a_trial_makes_it_void() -> None:
     assert verdict.fidelity == "void"
     assert verdict.reason == (
         "the emulator's core stalled for 10000 ms, 2.00 s after the start; in all 71% of the trial"
+    )
+
+
+def test_a_stall_that_the_window_began_in_is_before_the_start_and_no_share_of_the_trial() -> None:
+    """A live trial said "stalled for 2974 ms, -2.97 s after the start; in all 547% of the trial"."""
+    stall = {"at_ns": 7 * SECOND_NS, "length_ns": 3 * SECOND_NS}
+    window = {"window__started_ns": 9 * SECOND_NS, "window__ended_ns": 10 * SECOND_NS}
+    assert judge(measurement(host__stalls=[stall], **window)).reason == (
+        "the emulator's core stalled for 3000 ms, 2.00 s before the start; "
+        "in all 3000 ms before and in a window of 1000 ms"
     )
 
 
@@ -242,12 +254,16 @@ def test_packets_that_nobody_timed_are_unverified_and_void_where_the_backend_los
 
 
 def test_programs_in_real_time_beside_slow_ones_degrade_a_trial_and_are_named() -> None:
-    sound = {"processes": 2, "execs": 2, "undilated": [], "killed": [], "refused": []}
+    sound = {"processes": 2, "execs": 2, "undilated": [], "killed": [], "refused": [], "counters": []}
     odd = {
         **sound,
         "undilated": [{"program": "ntpd", "count": 1}],
         "killed": [{"program": "su", "why": "it gains privileges", "count": 2}],
         "refused": [{"call": "io_uring_setup", "count": 4}],
+        "counters": [
+            {"program": "/bin/spin", "file": "/bin/spin", "reads": 1000},
+            {"program": "/bin/java", "file": "/lib/libticks.so", "reads": 100},
+        ],
     }
     for dilation, verdict in ((sound, "faithful"), (odd, "degraded")):
         nodes = [{"node": "db0", "dilation": dilation}, {"node": "db1"}]
@@ -255,5 +271,26 @@ def test_programs_in_real_time_beside_slow_ones_degrade_a_trial_and_are_named() 
         assert found.fidelity == verdict
     assert found.reason == (
         "time of node db0: ntpd ran in real time (1), su was killed: it gains privileges (2), "
-        "io_uring_setup was refused (4)"
+        "io_uring_setup was refused (4), "
+        "/bin/spin read the time-stamp counter, which is not slowed down (1000 times or more), "
+        "/bin/java read the time-stamp counter, which is not slowed down "
+        "(in /lib/libticks.so, 100 times or more)"
     )
+
+
+def test_a_failure_while_the_machine_stalled_names_the_stalls_first() -> None:
+    """Or else "give a longer --duration" blames the trial for what the machine did."""
+    failure = TestbedError("load on client: exit status 4; no operation was measured")
+    stall = {"at_ns": 100_000_000, "length_ns": 800_000_000}
+    busy = measurement(host__stalls=[stall], host__run_queue_delay_ns=790_000_000)
+    assert str(after_stalls(failure, lambda: busy)) == (
+        "the emulator's core stalled for 800 ms, 0.10 s after the start; in all 80% of the trial; "
+        f"the emulator waited 790 ms for its CPU; then {failure}"
+    )
+    short = measurement(host__stalls=[{"at_ns": 100_000_000, "length_ns": 90_000_000}])
+    assert after_stalls(failure, lambda: short) is failure
+
+    def agent_has_ended() -> Measurement:
+        raise TestbedError("the agent has ended")
+
+    assert after_stalls(failure, agent_has_ended) is failure

@@ -16,7 +16,7 @@ from crosswind.app.requirements import GoProgram
 from crosswind.errors import CrosswindError, Exit
 from crosswind.fingerprint.measure.machines import Busy
 from crosswind.results import Journal, Metric, TrialRow
-from crosswind.results.provenance import MachineOfTestbed
+from crosswind.results.provenance import InterfaceRates, MachineOfTestbed
 from crosswind.runner.growth import can_settle, forecast, unsettled
 from crosswind.runner.interference import check_iperf3, draws
 from crosswind.runner.interruption import Interrupted, Interruption
@@ -185,12 +185,43 @@ def test_a_void_trial_that_succeeded_when_repeated_does_not_count() -> None:
     assert judged([trial("t0", fidelity="void"), trial("t0-a2")]) == (Exit.DONE, [])
 
 
+def test_a_failed_trial_names_the_folder_with_the_output_of_its_programs(tmp_path: Path) -> None:
+    rows = {"t0": [trial("t0", status="failed", reason="no operation succeeded; see its log")]}
+
+    def remark() -> str:
+        # The way on follows.
+        found, *_ = judge_run(tmp_path, rows, accept_void=False, stopped=None, unsettled={}).remarks
+        return found
+
+    assert remark() == "1 trial failed: t0: no operation succeeded; see its log"
+    (tmp_path / "logs" / "t0").mkdir(parents=True)
+    assert remark().endswith(f"; see its log (output of its programs: {tmp_path}/logs/t0)")
+
+
 def test_void_trials_exit_4_unless_declared_acceptable() -> None:
     void = trial("t0", fidelity="void", fidelity_reason="1 packets left early")
     assert judged([void])[0] is Exit.TRIALS
     status, remarks = judged([void], accept_void=True)
     assert status is Exit.DONE
     assert "left early" in remarks[0]
+    assert not any("crosswind resume" in remark for remark in remarks)
+
+
+def test_a_run_with_void_trials_names_one_way_on_and_the_guide() -> None:
+    """The last lines, the exit status and the guide send a reader to the same verb."""
+    void = trial("t0", fidelity="void", fidelity_reason="the emulator's core stalled")
+    _, remarks = judged([void], [trial("t1")])
+    assert remarks[1:] == [
+        "remove the cause, then run failed and void trials again: crosswind resume results/x",
+        "why trials are degraded or void, and what you may quote: docs/guides/degraded.md",
+    ]
+    assert (Path(__file__).parents[2] / "docs/guides/degraded.md").is_file()
+
+
+def test_a_degraded_trial_counts_and_the_guide_says_how_much() -> None:
+    status, remarks = judged([trial("t0", fidelity="degraded", fidelity_reason="late")])
+    assert status is Exit.DONE
+    assert remarks == ["why trials are degraded or void, and what you may quote: docs/guides/degraded.md"]
 
 
 def test_a_failed_trial_exits_4_and_says_why() -> None:
@@ -256,9 +287,14 @@ def test_a_document_with_errors_is_a_reason_of_one_line() -> None:
     assert exception_text(ValueError("too long")) == "ValueError: too long"
 
 
-def test_what_a_machine_of_a_testbed_does_besides_is_known_but_for_its_interfaces() -> None:
+def test_what_a_machine_of_a_testbed_does_besides_is_known() -> None:
     machine = MachineOfTestbed(
-        name="m1", load_average=3.0, cores=2, memory_bytes=100, memory_available_bytes=25
+        name="m1",
+        load_average=3.0,
+        cores=2,
+        memory_bytes=100,
+        memory_available_bytes=25,
+        interfaces_bps={"eth0": InterfaceRates(received=1_000, sent=2_000)},
     )
-    assert busy(machine) == Busy("m1", 1.5, 0.75, None)
+    assert busy(machine) == Busy("m1", 1.5, 0.75, {"eth0": 2_000})
     assert busy(MachineOfTestbed(name="m2")) == Busy("m2", None, None, None)

@@ -247,7 +247,7 @@ def test_one_failed_trial_alone_stops_no_run(play: Play) -> None:
 
 
 def test_nothing_is_stopped_where_nothing_is_left(play: Play) -> None:
-    assert not any("stopped" in remark for remark in play("failed failed")[0].remarks)
+    assert not any("same reason" in remark for remark in play("failed failed")[0].remarks)
 
 
 def test_once_runs_each_condition_once_and_only_runs_what_it_names(play: Play) -> None:
@@ -429,7 +429,8 @@ def test_a_run_publishes_what_happens_in_order(play: Play) -> None:
     assert [(f.name, f.value, f.unit) for f in ended[0].figures] == [("P50", 100.0, "ns")]
     assert isinstance(events[-1], RunEnded)
     assert events[-1].exit == Exit.TRIALS
-    assert events[-1].remarks == ("1 trial failed: b00-p01-b-a2: broken",)
+    assert events[-1].remarks[0] == "1 trial failed: b00-p01-b-a2: broken"
+    assert "crosswind resume" in events[-1].remarks[1]
 
 
 def test_the_figure_of_every_condition_is_known_after_each_trial_and_its_interval_from_six(

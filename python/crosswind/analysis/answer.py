@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from crosswind.analysis.histories import QUESTION, data_answer
+from crosswind.analysis.measure import Measure
+from crosswind.analysis.moved import meet, of_median, ranges_meet
 from crosswind.analysis.summary import ConditionSummary, Summary, TrialSummary
 from crosswind.stats import NeedsTrials, RatioInterval, RefusedInterval
 from crosswind.text.change import change
@@ -55,17 +57,20 @@ def _failed(summary: Summary) -> Answer:
         return Answer(question, "Nothing yet", "No trial has ended.", "wary")
     counts = [f"{n} {kind}" for kind in ("failed", "void") if (n := summary.count(kind))]
     (reason, many), *others = reasons.most_common()
-    text = f"{many} trial{_s(many)}: {reason}"
+    text = f"{many} {summary.counts}{_s(many)}: {reason}"
     if others:
         text += f" (and {len(others)} other reason{_s(len(others))}, in the trial tables)"
     return Answer(question, f"Nothing: {' and '.join(counts)}", text, "bad")
 
 
 def _compared(summary: Summary) -> Answer:
-    trials = len(_ended(summary))
+    ended = _ended(summary)
+    trials = len({(trial.row.block, trial.row.position) for trial in ended})
     order, size = summary.resolved.trials.order, summary.resolved.application.size
     text = f"{summary.application or 'The application'}{f' at size {size}' if size else ''} in {trials} "
     text += f"trial{_s(trials)}"
+    if summary.counts == "attempt":
+        text += f" ({len(ended)} attempts)"
     if summary.has_operations:
         operations = sum(trial.operations or 0 for trial in summary.trials)
         loop = "open loop, from the intended start" if summary.open_loop else "closed loop"
@@ -89,10 +94,11 @@ def _differs(summary: Summary) -> Answer:
     short = short_names(condition.name for condition in summary.conditions)
     question = "What changed, and by how much?"
     primary = summary.primary
+    base = summary.base
     compared = [
-        (ratio.estimate, condition)
+        (estimate, condition)
         for condition in summary.conditions
-        if (ratio := condition.ratios.get(primary.key)) is not None and ratio.estimate is not None
+        if (of := condition.ratios.get(primary.key)) is not None and (estimate := of.estimate) is not None
     ]
     if not compared:
         return Answer(
@@ -101,24 +107,44 @@ def _differs(summary: Summary) -> Answer:
             "A comparison needs two conditions with a counted trial each.",
             "plain",
         )
-    farthest_ratio, farthest = max(compared, key=lambda pair: max(pair[0], 1 / pair[0]))
-    base = next(c for c in summary.conditions if c.name == summary.baseline)
+    # Without an interval, a difference that the machine alone may have made is no answer.
+    known = [found for found in compared if not ranges_meet(found[1], base, primary.key)]
+    ratio, farthest = max(known or compared, key=lambda found: max(found[0], 1 / found[0]))
     median, against = (quantity(c.estimates[primary.key].estimate, primary.unit) for c in (farthest, base))
     text = f"{short[farthest.name]}: {primary.label} {median} against {against} under {short[base.name]}"
-    text += _body(summary, farthest, farthest_ratio)
-    if farthest.slow.share:
-        text += f". {percent(farthest.slow.share)} of its operations took longer than 100 ms"
-    return Answer(question, f"{primary.title} {change(farthest_ratio)}", text + ".", "plain")
+    if meeting := _meeting(base, farthest, primary):
+        text += f"; without this machine's disturbances {meeting}: these ranges meet"
+    text += _body(summary, base, farthest, ratio)
+    if share := farthest.slow_share.estimate:
+        text += f". {percent(share)} of its operations took longer than 100 ms"
+    said = change(ratio) if known else "may differ only because of this machine"
+    return Answer(question, f"{primary.title} {said}", text + ".", "plain")
 
 
-def _body(summary: Summary, farthest: ConditionSummary, ratio: float) -> str:
+def _body(summary: Summary, base: ConditionSummary, farthest: ConditionSummary, ratio: float) -> str:
     """Return how the median of operations changed, where the answer is about another quantile."""
     body = next((m for m in summary.measures if m.of_operations and m.statistic == "p50"), None)
-    found = None if body in (None, summary.primary) else farthest.ratios.get(body.key)
-    if not summary.primary.of_operations or found is None or found.estimate is None:
+    if body is None or body == summary.primary or not summary.primary.of_operations:
         return ""
-    little = max(ratio, 1 / ratio) > 3 * max(found.estimate, 1 / found.estimate)
-    return f"; its median {'only ' if little else ''}{change(found.estimate)}"
+    found = farthest.ratios.get(body.key)
+    if found is None or (estimate := found.estimate) is None:
+        return ""
+    if ranges_meet(farthest, base, body.key):
+        return f"; the machine may have moved its median: {_meeting(base, farthest, body)}"
+    # "Only" compares with the answer, so both have to change in one direction.
+    little = (estimate > 1) == (ratio > 1) and max(ratio, 1 / ratio) > 3 * max(estimate, 1 / estimate)
+    return f"; its median {'only ' if little else ''}{change(estimate)}"
+
+
+def _meeting(base: ConditionSummary, other: ConditionSummary, measure: Measure) -> str:
+    """Return the ranges of two medians in words if they meet; otherwise an empty text."""
+    one, another = of_median(other, measure.key), of_median(base, measure.key)
+    if one is None or another is None or not meet(one, another):
+        return ""
+    return " against ".join(
+        f"{quantity(found.low, measure.unit)} to {quantity(found.high, measure.unit)}"
+        for found in (one, another)
+    )
 
 
 def _sure(summary: Summary) -> Answer:
@@ -186,6 +212,7 @@ def _dependent(summary: Summary, refused: list[ConditionSummary]) -> str:
 def _believe(summary: Summary) -> Answer:
     question = "Can I trust the emulation?"
     faithful, all_trials = summary.count("faithful"), len(_ended(summary))
+    every = f"{all_trials}{' attempts' if summary.counts == 'attempt' else ''}"
     counted = [trial for condition in summary.conditions for trial in condition.counted]
     worst = max(
         (trial.ledger_error_ns["p99"] for trial in counted if "p99" in trial.ledger_error_ns), default=None
@@ -203,12 +230,12 @@ def _believe(summary: Summary) -> Answer:
         )
         others = [f"{n} {kind}" for kind in kinds[1:] if (n := summary.count(kind))]
         rest = f"Others: {', '.join(others)}." if others else ""
-        return Answer(question, f"{unverified} of {all_trials} unverified", (text + rest).strip(), "wary")
+        return Answer(question, f"{unverified} of {every} unverified", (text + rest).strip(), "wary")
     rest = f"Others: {', '.join(others)}." if others else "No trial was degraded, void or failed."
     mood: Literal["good", "wary", "bad"] = (
         "good" if faithful == all_trials else "wary" if 2 * faithful >= all_trials else "bad"
     )
-    return Answer(question, f"{faithful} of {all_trials} faithful", error + rest, mood)
+    return Answer(question, f"{faithful} of {every} faithful", error + rest, mood)
 
 
 def _ended(summary: Summary) -> list[TrialSummary]:

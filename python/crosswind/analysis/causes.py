@@ -48,7 +48,7 @@ HOST_HICCUP = "host hiccup: the host stalled for half of it or longer"
 NO_EVENT = "nothing in the network: server or client"
 UNMATCHED = "connection unknown: the load generator did not report its addresses"
 
-_STATES = {"pause": "paused", "kill": "down", "squeeze": "squeezed"}
+_STATES = {"pause": "paused", "kill": "down", "disk": "on a bad disk", "squeeze": "squeezed"}
 
 Row = TypeVar("Row", PacketRow, HeldRow)
 
@@ -180,7 +180,7 @@ def stalled_ns(stalls: Iterable[Span], begin_ns: int, end_ns: int) -> int:
 
 
 def node_cause(faults: Sequence[Outage], begin_ns: int, end_ns: int, share: float) -> str | None:
-    """Return which node was paused, down or squeezed during an operation, for that share of it or longer."""
+    """Return which node was hit, and how, during an operation, for that share of it or longer."""
     hit = [each for each in faults if each.kind in _STATES and _during(each, begin_ns, end_ns, share)]
     # A dead node explains more than a slow one.
     hit.sort(key=lambda each: list(_STATES).index(each.kind))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crosswind.errors import CrosswindError
-from crosswind.spec.nearest import did_you_mean
+from crosswind.text.nearest import did_you_mean
 
 # A column with one of these names has the trial of each row; the first of these names counts.
 TRIAL_NAMES = ("trial", "run", "repetition", "experiment_run", "trial_id", "run_id", "session", "session_id")

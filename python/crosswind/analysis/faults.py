@@ -28,7 +28,12 @@ PARTITIONED = "partitioned"
 CUTS = ("partition", "isolate", "cut")
 _BOTH_WAYS = ("partition", "isolate")
 # What ends a fault of a node; a restart also ends a pause.
-_ENDS = {"resume": ("pause",), "restart": ("kill", "pause"), "release": ("squeeze",), "kill": ("pause",)}
+_ENDS = {
+    "resume": ("pause",),
+    "restart": ("kill", "pause"),
+    "release": ("squeeze", "disk"),
+    "kill": ("pause",),
+}
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,7 @@ class Outage:
         late_ns: how much later than due it was done.
         cut_packets: dropped meanwhile because they crossed a cut, as far as drops were recorded.
         may_be_more: whether records of drops were lost, so that `cut_packets` is a lower bound.
+        is_recovery_known: whether operations show if the application recovered.
         recovered_ns: after its end; None where the application did not recover, or that is unknown.
         error: why it was not done.
     """
@@ -53,6 +59,7 @@ class Outage:
     late_ns: int
     cut_packets: int = 0
     may_be_more: bool = False
+    is_recovery_known: bool = False
     recovered_ns: int | None = None
     error: str | None = None
 
@@ -115,7 +122,12 @@ def outages(results: Results, trial: str) -> list[Outage]:
         return found
     course = course_of(operations, window.started_ns, window.length_ns)
     recovered = recoveries(course.rate, found)
-    return [replace(each, recovered_ns=after_ns) for each, after_ns in zip(found, recovered, strict=True)]
+    if recovered is None:
+        return found
+    return [
+        replace(each, is_recovery_known=True, recovered_ns=after_ns)
+        for each, after_ns in zip(found, recovered, strict=True)
+    ]
 
 
 def bands(measurement: Measurement) -> Iterator[Outage]:
@@ -136,7 +148,7 @@ def bands(measurement: Measurement) -> Iterator[Outage]:
         open_faults = [each for each in open_faults if each[1]]
         if fault.error is not None:
             ended.append((fault, fault.done_ns))
-        elif fault.kind in (*CUTS, "pause", "kill", "squeeze"):
+        elif fault.kind in (*CUTS, "pause", "kill", "squeeze", "disk"):
             open_faults.append((fault, set(fault.nodes)))
         elif fault.kind == "restart" and not is_end:
             ended.append((fault, fault.done_ns))
@@ -164,12 +176,15 @@ def _cut(found: Sequence[Outage], drops: Iterable[PacketRow], began_ns: int) -> 
         yield each, last - bisect_left(at_ns, each.begin_ns) if each.kind in CUTS else 0
 
 
-def recoveries(rate: NDArray[np.float64], found: Sequence[Outage]) -> list[int | None]:
-    """Return how long after the end of each fault the application had recovered, ns."""
+def recoveries(rate: NDArray[np.float64], found: Sequence[Outage]) -> list[int | None] | None:
+    """Return how long after the end of each fault the application had recovered, ns.
+
+    The whole is None where too little was measured before the first fault.
+    """
     first_ns = min((each.begin_ns for each in found), default=0)
     before = rate[: first_ns // STEP_NS]
     if before.size < STEPS_OF_PROOF or before.mean() == 0:
-        return [None] * len(found)
+        return None
     enough = RECOVERED * before.mean()
     begins = sorted(each.begin_ns for each in found)
     return [_recovery(rate, each, enough, begins) for each in found]
@@ -200,6 +215,7 @@ class FaultAnswer:
         cut_packets, recovered_ns: median over trials; of a recovery over those that recovered.
         may_be_more: whether `cut_packets` is a lower bound.
         recovered: how many trials recovered.
+        judged: in how many that is known.
         trials: how many had the fault.
     """
 
@@ -209,6 +225,7 @@ class FaultAnswer:
     may_be_more: bool
     recovered_ns: float | None
     recovered: int
+    judged: int
     trials: int
 
 
@@ -231,5 +248,6 @@ def _over(same: Sequence[Outage]) -> FaultAnswer:
         may_be_more=any(each.may_be_more for each in same),
         recovered_ns=median(recovered) if recovered else None,
         recovered=len(recovered),
+        judged=sum(each.is_recovery_known for each in same),
         trials=len(same),
     )

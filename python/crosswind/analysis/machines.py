@@ -18,7 +18,7 @@ class RunMachine:
         clock_bound_ns: in the trial in which its clock was known least.
         skew_ppb: the greatest, in either direction.
         began_ns, late_ns: those farthest from 0, each with the bound of its trial; None where unknown.
-        lost, reordered, forged: datagrams of all trials.
+        lost, reordered, duplicate, forged: datagrams of all trials.
         network: what carried them.
     """
 
@@ -30,6 +30,7 @@ class RunMachine:
     late_ns: tuple[int, int] | None
     lost: int
     reordered: int
+    duplicate: int
     forged: int
     network: str
 
@@ -84,6 +85,7 @@ def _over(name: str, each: Sequence[TrialMachine], facts: MachineOfTestbed | Non
         late_ns=None if late.late_ns is None else (late.late_ns, late.clock_bound_ns),
         lost=sum(it.lost for it in each),
         reordered=sum(it.reordered for it in each),
+        duplicate=sum(it.duplicate for it in each),
         forged=sum(it.forged for it in each),
         network=each[0].network,
     )

@@ -10,7 +10,7 @@ from crosswind.analysis.measure import Measure
 from crosswind.analysis.samples import Samples
 from crosswind.analysis.summary import Summary, summarise
 from crosswind.errors import CrosswindError
-from crosswind.spec.nearest import did_you_mean
+from crosswind.text.nearest import did_you_mean
 from crosswind.text.units import column_unit, units_of
 
 

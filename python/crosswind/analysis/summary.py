@@ -31,7 +31,7 @@ from crosswind.results.host import Host, host_of
 from crosswind.results.measurement import CheckedHistory
 from crosswind.results.ranges import Range
 from crosswind.results.reading import Operations, Results, StoredTrial
-from crosswind.spec.resolved import Resolved
+from crosswind.spec.resolved import PerceivedTime, Resolved
 from crosswind.stats import (
     GroupsNeedTrials,
     Guard,
@@ -78,6 +78,7 @@ class TrialSummary:
     machines: list[TrialMachine]  # that carried the network together; none where one did
     faults: list[Outage]  # in the order in which they were due
     checked: CheckedHistory | None  # where clients wrote the history of their operations
+    time: PerceivedTime | None  # where time in its nodes was slowed down
     logs: Path | None
 
     @property
@@ -164,9 +165,24 @@ class Summary:
         trials = [trial for condition in self.conditions for trial in condition.trials]
         return sorted(trials, key=lambda trial: (trial.row.position, trial.row.attempt))
 
+    @property
+    def base(self) -> ConditionSummary:
+        """The condition to which ratios refer."""
+        return next(condition for condition in self.conditions if condition.name == self.baseline)
+
     def count(self, kind: str) -> int:
         """Return how many attempts have this status (`failed`) or fidelity (`faithful`)."""
         return sum(condition.count(kind) for condition in self.conditions)
+
+    @property
+    def counts(self) -> Literal["trial", "attempt"]:
+        """What `count` counts: attempts, where a failed or void trial was made again."""
+        ended = Counter(
+            (trial.row.block, trial.row.position)
+            for trial in self.trials
+            if trial.row.status in ("done", "failed")
+        )
+        return "attempt" if any(many > 1 for many in ended.values()) else "trial"
 
     @property
     def histories(self) -> list[TrialHistory]:
@@ -298,6 +314,7 @@ def _trial(results: Results, row: StoredTrial, measures: Sequence[Measure]) -> T
         machines=machines_of(measurement),
         faults=outages(results, row.trial),
         checked=None if measurement is None else measurement.load.checked,
+        time=None if measurement is None else measurement.time,
         logs=results.logs(row.trial),
     )
 

@@ -56,6 +56,7 @@ def _clocks(summary: Summary, results: Results) -> Iterator[Claim]:
     """Claim that time was slowed down for every program of every trial, and name all others."""
     odd: dict[str, int] = {}
     refused: dict[str, int] = {}
+    counters: dict[str, int] = {}
     nodes = 0
     for trial in summary.trials:
         measurement = results.measurement(trial.row.trial)
@@ -67,11 +68,18 @@ def _clocks(summary: Summary, results: Results) -> Iterator[Claim]:
                 odd[each.program] = odd.get(each.program, 0) + each.count
             for call in node.dilation.refused:
                 refused[call.call] = refused.get(call.call, 0) + call.count
+            for read in node.dilation.counters:
+                what = read.program if read.file == read.program else f"{read.program} in {read.file}"
+                counters[what] = counters.get(what, 0) + read.reads
     name, because = "not slowed down", "a program in real time makes every figure of its trial doubtful"
     if not nodes:
         yield not_measured(CLOCKS, name, CLOCK, "programs", because, "no trial was measured to its end")
         return
-    parts = (("in real time, or ended because of it: ", odd), ("calls refused: ", refused))
+    parts = (
+        ("in real time, or ended because of it: ", odd),
+        ("calls refused: ", refused),
+        ("read the time-stamp counter, which is not slowed down, this often or more: ", counters),
+    )
     remark = "; ".join(
         words + ", ".join(f"{what} ({count})" for what, count in found.items())
         for words, found in parts

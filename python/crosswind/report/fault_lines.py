@@ -34,8 +34,10 @@ def fault_line(fault: FaultAnswer) -> str:
     back = (
         ""
         if like.end_ns is None
+        else "; recovery unknown"
+        if not fault.judged
         else "; no recovery"
         if fault.recovered_ns is None
-        else f"; recovered {duration(fault.recovered_ns)} after it in {fault.recovered} of {fault.trials}"
+        else f"; recovered {duration(fault.recovered_ns)} after it in {fault.recovered} of {fault.judged}"
     )
     return f"{like.words} at {exact_seconds(like.due_ns)} {lasted}{cut}{back}"

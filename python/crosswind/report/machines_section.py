@@ -28,6 +28,7 @@ class MachineLine:
     late: str
     lost: str
     reordered: str
+    duplicate: str
     forged: str
 
 
@@ -65,5 +66,6 @@ def _line(machine: RunMachine, *, is_first: bool) -> MachineLine:
         late=_UNKNOWN if machine.late_ns is None else within(*machine.late_ns),
         lost=count(machine.lost),
         reordered=count(machine.reordered),
+        duplicate=count(machine.duplicate),
         forged=count(machine.forged),
     )

@@ -11,7 +11,7 @@ from crosswind.analysis.invariance import of_conditions
 from crosswind.analysis.machines import machines_over
 from crosswind.analysis.measure import OVER_100_MS, Measure
 from crosswind.analysis.monitored import TITLES, monitored
-from crosswind.analysis.moved import faithful_for, moved
+from crosswind.analysis.moved import faithful_for, moved, ranges_meet
 from crosswind.analysis.profile import profile_answers, profile_of, sensitivity_of
 from crosswind.analysis.profile.answers import elasticity, said
 from crosswind.analysis.published import published_figures, shown_in
@@ -118,6 +118,7 @@ def render(results: Results, *, goes_on: bool = False) -> str:
         cautions=cautions(summary),
         faithful_for=faithful_for,
         moved=moved,
+        ranges_meet=ranges_meet,
         over_100_ms=OVER_100_MS,
         columns=[_column(summary, measure) for measure in summary.measures],
         ledger_unit=units.column_unit(

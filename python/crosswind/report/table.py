@@ -14,7 +14,7 @@ from crosswind.analysis.cautions.of_run import cautions
 from crosswind.analysis.invariance import ROUNDS_MIN, Agreement, of_conditions
 from crosswind.analysis.machines import start_skew
 from crosswind.analysis.measure import Measure
-from crosswind.analysis.moved import faithful_for
+from crosswind.analysis.moved import faithful_for, ranges_meet
 from crosswind.analysis.summary import ConditionSummary, Estimate, Summary, summarise
 from crosswind.report.fault_lines import fault_lines
 from crosswind.report.machines_section import within
@@ -191,11 +191,7 @@ def _columns(summary: Summary) -> list[Column]:
         columns.append(
             column("over 100 ms", "over\n100 ms", lambda condition: _cell(condition.slow_share, percent), 40)
         )
-    columns.append(
-        column(
-            "dropped packets", "dropped\npackets", lambda condition: count(sum(condition.drops.values())), 90
-        )
-    )
+    columns.append(column("dropped packets", "dropped\npackets", _dropped, 90))
     if twice := of_conditions(summary):
         columns.append(
             column(
@@ -209,7 +205,11 @@ def _columns(summary: Summary) -> list[Column]:
     trials = [
         _trials(condition, summary.ranged, primary if some else None) for condition in summary.conditions
     ]
-    return [*columns, Column("trials", "trials", trials, 2, "left")]
+    return [*columns, Column("trials", f"{summary.counts}s", trials, 2, "left")]
+
+
+def _dropped(condition: ConditionSummary) -> str:
+    return count(sum(condition.drops.values())) if condition.counted else "-"
 
 
 def _measure_column(summary: Summary, measure: Measure, rank: int) -> Column:
@@ -241,7 +241,8 @@ def _ratio_cell(summary: Summary, condition: ConditionSummary) -> str:
     if isinstance(ratio, RefusedComparison):
         return f"{change(ratio.estimate)}\n[yellow]refused[/yellow]"
     if not isinstance(ratio, RatioInterval):
-        return change(ratio.estimate)
+        meeting = ranges_meet(condition, summary.base, summary.primary.key)
+        return change(ratio.estimate) + ("\n[dim]ranges meet[/dim]" if meeting else "")
     style = _STYLES[condition.verdict(summary.primary)]
     return f"[{style}]{change(ratio.estimate)}[/]\n[dim]{change_interval(ratio.low, ratio.high)}[/dim]"
 
@@ -287,7 +288,7 @@ def _faithful_for(condition: ConditionSummary, measures: list[Measure]) -> list[
     for label, degraded in many.items():
         lines.setdefault(condition.count("faithful") + degraded, []).append(label)
     return [
-        f"[green]{many} faithful for\n{', '.join(labels)}[/green]"
+        f"[green]{', '.join(labels)}:\n{many} faithful{' each' if len(labels) > 1 else ''}[/green]"
         for many, labels in sorted(lines.items(), reverse=True)
     ]
 

@@ -35,7 +35,7 @@ class TrialMachine:
         skew_ppb: by how much its clock runs faster than the first one's.
         began_ns: start of its window after that of the first; wrong by `clock_bound_ns` at most.
         late_ns: P99 of how late packets left, or came from another machine; likewise.
-        lost, reordered, forged: datagrams that were to arrive there.
+        lost, reordered, duplicate, forged: datagrams that were to arrive there.
         network: what carried them: `udp` or `native`.
     """
 
@@ -46,6 +46,7 @@ class TrialMachine:
     late_ns: int | None
     lost: int
     reordered: int
+    duplicate: int
     forged: int
     network: str = "udp"
 
@@ -82,6 +83,7 @@ def machines_of(measurement: Measurement | None) -> list[TrialMachine]:
             late_ns=machine.ledger.error_ns.get("p99"),
             lost=sum(way.lost for way in ways if way.target == machine.machine),
             reordered=sum(way.reordered for way in ways if way.target == machine.machine),
+            duplicate=sum(way.duplicate for way in ways if way.target == machine.machine),
             forged=machine.tunnel.forged_datagrams,
             network=machine.tunnel.network,
         )

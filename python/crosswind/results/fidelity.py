@@ -56,12 +56,7 @@ def judge(measurement: Measurement) -> Verdict:
         where = most(measurement, lambda it: it.host.ring_overruns)
         void.append(f"{host.ring_overruns} packets lost in the capture ring{where}")
     void += void_reasons(measurement)
-    hosts = [machine.host for machine in measurement.machines] or [host]
-    stall_share = max(map(_stalled_ns, hosts)) / measurement.window.length_ns
-    if stall_share >= STALL_SHARE_MAX:
-        void.append(f"{_longest(measurement)}; in all {stall_share:.0%} of the trial")
-    if host.ring_overruns or stall_share >= STALL_SHARE_MAX:
-        void += _waited(measurement)
+    void += stalled(measurement) or (_waited(measurement) if host.ring_overruns else [])
     if void:
         return Verdict("void", "; ".join(void))
     degraded = [*_undilated(measurement)]
@@ -76,6 +71,19 @@ def judge(measurement: Measurement) -> Verdict:
     if ledger.missed_share > MISSED_SHARE_MAX or gap_ns > CANARY_GAP_NS_MAX:
         degraded += _waited(measurement)
     return Verdict("degraded", "; ".join(degraded)) if degraded else Verdict("faithful", "")
+
+
+def stalled(measurement: Measurement) -> list[str]:
+    """Return how the emulator stalled, and its wait for a CPU, where that makes a trial void."""
+    hosts = [machine.host for machine in measurement.machines] or [measurement.host]
+    stalled_ns, window_ns = max(map(_stalled_ns, hosts)), measurement.window.length_ns
+    if stalled_ns < STALL_SHARE_MAX * window_ns:
+        return []
+    share = f"{stalled_ns / window_ns:.0%} of the trial"
+    if stalled_ns > window_ns:
+        # A stall that the window began in counts as a whole.
+        share = f"{stalled_ns / 1e6:.0f} ms before and in a window of {window_ns / 1e6:.0f} ms"
+    return [f"{_longest(measurement)}; in all {share}", *_waited(measurement)]
 
 
 def _unverified(carried: Carried) -> Verdict:
@@ -132,7 +140,8 @@ def _longest(measurement: Measurement) -> str:
     stalls = {stall.length_ns: stall.at_ns for stall in measurement.host.stalls or []}
     if gap_ns not in stalls:
         return stalled
-    return f"{stalled}, {(stalls[gap_ns] - measurement.window.started_ns) / 1e9:.2f} s after the start"
+    after_ns = stalls[gap_ns] - measurement.window.started_ns
+    return f"{stalled}, {abs(after_ns) / 1e9:.2f} s {'after' if after_ns >= 0 else 'before'} the start"
 
 
 def _waited(measurement: Measurement) -> list[str]:

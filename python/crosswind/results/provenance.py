@@ -24,6 +24,11 @@ class InterfaceRates(StoredPart):
     received: int
     sent: int
 
+    @property
+    def larger(self) -> int:
+        """The rate of the busier direction."""
+        return max(self.received, self.sent)
+
 
 class MachineActivity(StoredPart):
     """What a machine did at an instant, besides the measurement.
@@ -73,6 +78,7 @@ class MachineOfTestbed(StoredPart):
         address: where packets of the other machines arrive.
         processor, cpu: the instruction set, and what the kernel calls it.
         load_average: of one minute, when the run began.
+        interfaces_bps: rates through its interfaces then, by name.
         agent: its version.
         rootless: whether it made the nodes without root.
         labels: where a provider put it.
@@ -89,6 +95,7 @@ class MachineOfTestbed(StoredPart):
     clock_source: str | None = None
     governor: str | None = None
     load_average: float | None = None
+    interfaces_bps: dict[str, InterfaceRates] | None = None
     agent: str | None = None
     rootless: bool | None = None
     labels: dict[str, str] | None = None

@@ -144,9 +144,8 @@ class Results:
         if not (path / "trials.parquet").exists() and (path / "latest" / "trials.parquet").exists():
             path = path / "latest"
         if not (path / "trials.parquet").exists():
-            raise NotAResultsFolder(
-                f"{path}: no trials.parquet in it; give the folder of one run, such as results/NAME/latest"
-            )
+            what = "no trials.parquet in it" if path.is_dir() else "a file" if path.exists() else "not there"
+            raise NotAResultsFolder(f"{path}: {what}; give the folder of a run, such as results/NAME/latest")
         self.path = path
         self._measured: tuple[str, Measurement | None] | None = None
 

@@ -77,10 +77,10 @@ def store_samples(
     """
     path = folder / f"{trial}.parquet"
     with query() as connection:
-        connection.execute("CREATE TABLE header (trial VARCHAR, node VARCHAR)")
+        connection.execute("CREATE TEMP TABLE header (trial VARCHAR, node VARCHAR)")
         connection.execute("INSERT INTO header VALUES (?, ?)", [trial, node])
         connection.execute(
-            f"CREATE TABLE samples AS SELECT header.*, csv.* {_on_clock(clock)} FROM header, "
+            f"CREATE TEMP TABLE samples AS SELECT header.*, csv.* {_on_clock(clock)} FROM header, "
             f"read_csv({literal(csv)}, header = true, auto_detect = false, columns = {_COLUMNS}) AS csv"
         )
         open_loop = parameters.get("rate") is not None

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from types import TracebackType
-from typing import Self
+from typing import Self, get_args
 
 from crosswind.app import Application, Stage
 from crosswind.results import Measurement
@@ -30,7 +30,6 @@ from crosswind.testbed import TestbedError
 LEAD_NS = 200_000_000
 # A step of the timeline is the change that the fabric was asked for at its instant.
 SAME_NS = 1_000_000
-_OF_NODES = ("pause", "resume", "kill", "restart", "squeeze", "release")
 
 
 def has_faults(condition: ResolvedCondition) -> bool:
@@ -111,9 +110,15 @@ class NodeFaults:
                     self._done.append(fault.model_copy(update={"error": why}))
                     return
                 self._done.append(fault.model_copy(update={"done_ns": done_ns}))
-                nodes = tuple(fault.nodes)
                 self._stream.publish(
-                    NodeFault(at_ns=done_ns, kind=do, nodes=nodes, words=fault.words, by=fault.by)
+                    NodeFault(
+                        at_ns=done_ns,
+                        due_ns=due_ns,
+                        kind=do,
+                        nodes=tuple(fault.nodes),
+                        words=fault.words,
+                        by=fault.by,
+                    )
                 )
 
     def _do(self, stage: Stage, do: NodeFaultKind, faults: Sequence[ResolvedNodeFault], due_ns: int) -> int:
@@ -122,7 +127,9 @@ class NodeFaults:
         if do in ("pause", "resume", "kill"):
             return stage.fabric.strike(do, nodes, due_ns)
         if do == "release":
-            return stage.fabric.limit(nodes, None, due_ns)
+            return self._release(stage, nodes, due_ns)
+        if do == "disk":
+            return max(stage.fabric.disk([fault.node], fault.disk, due_ns) for fault in faults)
         if do == "squeeze":
             done_ns = [stage.fabric.limit([fault.node], self._squeezed(fault), due_ns) for fault in faults]
             return max(done_ns)
@@ -132,6 +139,12 @@ class NodeFaults:
             stage.fabric.clock([fault.node], fault.clock, due_ns)
             self._application.restart(stage, fault.node)
         return stage.fabric.now_ns()
+
+    def _release(self, stage: Stage, nodes: Sequence[str], due_ns: int) -> int:
+        """Set back what was squeezed, and make disks whole; return when the last was."""
+        on_disks = [node for node in nodes if self._limits.get(node, {}).get("disk")]
+        done_ns = stage.fabric.limit(nodes, None, due_ns)
+        return max(done_ns, stage.fabric.disk(on_disks, None, due_ns)) if on_disks else done_ns
 
     def _squeezed(self, fault: ResolvedNodeFault) -> RequestedLimits:
         """Return all limits of a node that is squeezed: its own, and those that the squeeze has instead."""
@@ -177,7 +190,7 @@ def _cuts(measurement: Measurement, condition: ResolvedCondition) -> Iterator[Fa
         nodes = sorted({node for cut in step.cuts for node in (*cut.sources, *cut.targets)})
         for words in step.faults:
             kind = words.split()[0]
-            if kind not in _OF_NODES:
+            if kind not in get_args(NodeFaultKind):
                 yield Fault(
                     due_ns=due_ns,
                     done_ns=done_ns[0] if done_ns else due_ns,

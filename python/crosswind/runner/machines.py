@@ -99,14 +99,15 @@ def _refused(resolved: Resolved) -> list[str]:
 
 
 def busy(machine: MachineOfTestbed) -> Busy:
-    """Return what a machine does besides: its load and memory; the rates of its interfaces are not known."""
+    """Return what a machine does besides."""
     load, cores = machine.load_average, machine.cores
     memory, available = machine.memory_bytes, machine.memory_available_bytes
+    interfaces = machine.interfaces_bps
     return Busy(
         machine.name,
         None if load is None or not cores else load / cores,
         None if available is None or not memory else 1 - available / memory,
-        None,
+        None if interfaces is None else {name: rates.larger for name, rates in interfaces.items()},
     )
 
 
@@ -124,6 +125,7 @@ def _described(found: LookedAt) -> MachineOfTestbed:
         clock_source=facts.clock or None,
         governor=facts.governor or None,
         load_average=facts.load,
+        interfaces_bps=None if facts.interfaces_bps is None else dict(facts.interfaces_bps),
         agent=None if hello is None else hello.version,
         rootless=None if hello is None else hello.rootless,
         labels=found.machine.labels or None,

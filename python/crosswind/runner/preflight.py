@@ -9,6 +9,7 @@ from crosswind.app.find import application_of
 from crosswind.errors import CrosswindError
 from crosswind.results.provenance import MachineOfTestbed
 from crosswind.runner.backend import check_backend
+from crosswind.runner.disks import check_disks
 from crosswind.runner.interference import check_iperf3
 from crosswind.runner.machines import check_machines
 from crosswind.runner.notes import machine_notes
@@ -70,4 +71,5 @@ def preflight(resolved: Resolved) -> Checked:
         rootless = any(machine.rootless for machine in checked.machines)
         return Checked(rootless, checked.machines, checked.notes, checked.programs)
     with Agent() as agent:
+        check_disks(resolved, agent)
         return Checked(agent.hello.rootless, notes=machine_notes(resolved))

@@ -12,6 +12,7 @@ from crosswind.doctor import auto_domains_here
 from crosswind.errors import CrosswindError
 from crosswind.plan import Trial
 from crosswind.results import Measurement
+from crosswind.results.fidelity import stalled
 from crosswind.results.journal import StepName
 from crosswind.results.measurement import ClockLine
 from crosswind.runner.budgets import Budgets
@@ -28,6 +29,7 @@ from crosswind.spec import (
     fabric_of,
     limits_of,
     real_interference,
+    with_disks,
 )
 from crosswind.spec.network import STAR_SWITCH, star_links
 from crosswind.stream import Event, OperationsStep, Step, Stream
@@ -90,7 +92,7 @@ def run_trial(
     spec = fabric_of(resolved, trial.condition, trial.seed, auto_domains_here(resolved))
     condition, spec = spec.condition, spec.with_changes(condition=EMPTY_CONDITION)
     noise_entries = real_interference(resolved, trial.condition)
-    limits = limits_of(resolved)
+    limits = with_disks(limits_of(resolved), resolved)
     declared = condition_of(resolved, trial.condition)
     with (
         NodeFaults(declared, application, limits, stream) as faults,
@@ -114,13 +116,13 @@ def run_trial(
             load = application.load(stage)
             began_s = fabric.now_s()
             with published(load, application.name, stream):
-                load.await_measured_phase()
-                faults.begin(stage, fabric.measure())
                 try:
+                    load.await_measured_phase()
+                    faults.begin(stage, fabric.measure())
                     await_end(load, began_s, application, stage)
                 except TestbedError as failure:
                     check_faults(faults.done, then=failure)
-                    raise
+                    raise after_stalls(failure, fabric.read) from failure
                 measurement = fabric.read()
             clock = fabric.clock_of(load.process.node)
         faults.end()
@@ -189,6 +191,19 @@ def prepare_application(
     )
     with ThisMachine().fabric(spec, work, logs) as fabric:
         application.prepare(Stage(fabric, fabric.fresh(work, "prepare"), resolved.trials.seed, named))
+
+
+def after_stalls(failure: TestbedError, read: Callable[[], Measurement]) -> TestbedError:
+    """Return a failure that names the emulator's stalls first where they are large enough to be its cause.
+
+    Otherwise a condition, or the length of a trial, would be blamed for what the machine did. Before the
+    measurement they count from when the network came up.
+    """
+    try:
+        found = stalled(read())
+    except TestbedError:
+        return failure  # The agent has ended, and the failure says so.
+    return TestbedError(f"{'; '.join(found)}; then {failure}") if found else failure
 
 
 def await_end(load: Load, began_s: float, application: Application, stage: Stage) -> None:

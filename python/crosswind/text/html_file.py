@@ -8,6 +8,7 @@ import gzip
 import json
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cache
 from importlib import resources
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -25,6 +26,24 @@ def render(template: str, figures: Sequence[Picture], **context: object) -> str:
         figures: those that it can draw.
         context: the other variables of the template.
     """
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            figures={figure.key: figure for figure in figures},
+            figure_kinds={figure.key.partition("-")[0] for figure in figures},
+            figure_data=json_for_script({figure.key: figure.spec for figure in figures}),
+            style=_asset("report.css"),
+            script=_asset("report.js"),
+            plotly=_plotly(),
+            **context,
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
+    """Return what keeps the compiled templates: a run renders its page after every block."""
     environment = Environment(
         loader=PackageLoader("crosswind.text", "assets"),
         autoescape=True,
@@ -37,15 +56,7 @@ def render(template: str, figures: Sequence[Picture], **context: object) -> str:
         duration=units.duration, quantity=units.quantity, rate=units.rate,
         day=_day, flat=flat, pretty=_pretty, coded=_coded, asset=_asset, json_for_script=json_for_script,
     )  # fmt: skip
-    return environment.get_template(template).render(
-        figures={figure.key: figure for figure in figures},
-        figure_kinds={figure.key.partition("-")[0] for figure in figures},
-        figure_data=json_for_script({figure.key: figure.spec for figure in figures}),
-        style=_asset("report.css"),
-        script=_asset("report.js"),
-        plotly=_plotly(),
-        **context,
-    )
+    return environment
 
 
 def flat(value: object, prefix: str = "") -> list[tuple[str, str]]:
@@ -78,6 +89,7 @@ def _asset(name: str) -> Markup:
     return Markup(resources.files("crosswind.text").joinpath("assets", name).read_text(encoding="utf-8"))
 
 
+@cache
 def _plotly() -> Markup:
     """Return the plotly.js of the installed plotly, compressed: 1.9 MB in the place of 4.7 MB.
 

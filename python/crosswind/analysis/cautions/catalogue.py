@@ -30,7 +30,8 @@ class CautionKind(Enum):
     TRIALS_FAILED = (
         "serious",
         "Failed trials are left out of every number. A condition that makes trials fail looks better than "
-        "it is.",
+        "it is. Where a reason begins with a stall of the emulator, the machine made the trial fail, and not "
+        "the condition.",
         "The trial tables give the reasons; `crosswind resume` runs these trials again.",
     )
     TRIALS_VOID = (
@@ -141,9 +142,10 @@ class CautionKind(Enum):
     )
     DATAGRAMS_FORGED = (
         "serious",
-        "Datagrams arrived that no machine of the run has made, or a second time. They were left out, but "
-        "somebody sends to these ports.",
-        "Let only the machines of the testbed reach the ports of the agents (`port` in the testbed).",
+        "Datagrams arrived that no machine of the run has made. They were left out, but somebody sends to "
+        "the agents.",
+        "Let only the machines of the testbed reach the agents: their ports (`port` in the testbed), or, "
+        "with `network: native`, their Ethernet.",
     )
     MACHINE_REMARK = (
         "note",
@@ -212,11 +214,11 @@ class CautionKind(Enum):
     SLOWED = (
         "note",
         "Time is slowed down in the nodes, and all figures are perceived ones. Some clocks of the kernel are "
-        "not slowed down: a lost SYN is sent again sooner, a delayed acknowledgement is held for less time, "
-        "CUBIC grows faster on long fat paths. Disks and memory look faster, too.",
-        "Limit the CPUs of nodes (`cpus`) to those of machines that you know. Where windows grow for seconds "
-        "between losses, use `congestion_control: reno`. Run it again at twice the dilation: a result that "
-        "stays the same does not depend on it.",
+        "not slowed down: a delayed acknowledgement is held for less time, and without root a lost SYN is "
+        "sent again sooner and CUBIC grows faster on long fat paths. Disks and memory look faster, too.",
+        "Limit the CPUs of nodes (`cpus`) to those of machines that you know. Where CUBIC is not slowed down "
+        "and its windows grow for seconds between losses, use `congestion_control: reno`. Run it again at "
+        "twice the dilation: a result that stays the same does not depend on it.",
     )
     DECLARED = (
         "note",

@@ -1,6 +1,7 @@
 """Find which warnings of the catalogue apply to a run."""
 
 from collections import Counter
+from collections.abc import Iterator
 
 from crosswind.analysis.cautions.catalogue import Caution, CautionKind, caution, sentences
 from crosswind.analysis.cautions.setting import setting_cautions
@@ -8,11 +9,17 @@ from crosswind.analysis.cautions.stragglers import straggler_cautions
 from crosswind.analysis.measure import QUANTILE_NAMES
 from crosswind.analysis.moved import faithful_for, widened
 from crosswind.analysis.summary import Summary, TrialSummary
+from crosswind.spec.resolved.perceived_time import TcpClock
 from crosswind.stats import GUARD_TRIALS_MIN, NeedsTrials, RefusedInterval, modes
 from crosswind.text.units import count, quantity, short_names
 
 # Of many nodes, enough to see which kind they are.
 NODES_NAMED = 4
+# Linux's TCP_RTO_MAX.
+RTO_MAX_S = 120
+# Below that many packets over RTT^1.5 (in s), CUBIC grows as Reno does, without a clock. Where the average
+# windows of both are equal: 1.054 (RTT / p)^0.75 = 1.225 / p^0.5 (RFC 9438, section 5.1).
+CUBIC_OWN_PACKETS = 1.65
 
 
 def cautions(summary: Summary) -> list[Caution]:
@@ -40,11 +47,10 @@ def _trials(summary: Summary) -> list[Caution]:
         return ", ".join(f"{short[c.name]} ({c.count(kind)})" for c in summary.conditions if c.count(kind))
 
     def repeated(kind: str) -> str:
-        again = sum(
-            kind in (trial.row.status, trial.row.fidelity) and place(trial) in done
-            for trial in summary.trials
-        )
-        return f" Succeeded on a later attempt: {again}." if again else ""
+        places = {place(trial) for trial in summary.trials if kind in (trial.row.status, trial.row.fidelity)}
+        if not (again := len(places & done)):
+            return ""
+        return f" Of {_many(len(places), 'trial')}; {again} succeeded on a later attempt."
 
     kinds = {
         "failed": CautionKind.TRIALS_FAILED,
@@ -54,10 +60,11 @@ def _trials(summary: Summary) -> list[Caution]:
     for name, kind in kinds.items():
         if many := summary.count(name):
             again = repeated(name) if name != "degraded" else _faithful_for(summary)
-            found.append(caution(kind, f"{_trial_count(many)} {name}", f"{where(name)}.{again}"))
+            title = f"{_many(many, 'trial' if name == 'degraded' else summary.counts)} {name}"
+            found.append(caution(kind, title, f"{where(name)}.{again}"))
     tried = {place(trial) for trial in summary.trials if trial.row.status in ("done", "failed")}
     if pending := len({place(trial) for trial in summary.trials} - tried):
-        found.append(caution(CautionKind.TRIALS_MISSING, f"{_trial_count(pending)} missing"))
+        found.append(caution(CautionKind.TRIALS_MISSING, f"{_many(pending, 'trial')} missing"))
     return found
 
 
@@ -117,7 +124,7 @@ def _unknown(summary: Summary) -> list[Caution]:
         for measure in summary.measures
     }
     return [
-        caution(CautionKind.VALUE_MISSING, f"{_trial_count(many)} without {label}", f"Of {len(counted)}.")
+        caution(CautionKind.VALUE_MISSING, f"{_many(many, 'trial')} without {label}", f"Of {len(counted)}.")
         for label, many in lacking.items()
         if many
     ]
@@ -259,7 +266,7 @@ def _operations(summary: Summary) -> list[Caution]:
         )
     errors = sum(trial.errors or 0 for trial in counted)
     if errors:
-        total = sum(trial.operations or 0 for trial in counted)
+        total = errors + sum(trial.operations or 0 for trial in counted)
         failed = f"{count(errors)} operations failed"
         found.append(caution(CautionKind.OPERATIONS_FAILED, failed, f"Of {count(total)}."))
     if late := sum(trial.not_started or 0 for trial in counted):
@@ -297,12 +304,36 @@ def _slowed(summary: Summary) -> list[Caution]:
     free = [node for node in resolved.topology.nodes if limits.get(node, {}).get("cpus_ppm") is None]
     named = ", ".join(free[:NODES_NAMED]) + (", ..." if len(free) > NODES_NAMED else "")
     text = [f"nodes without a limit of CPUs look {factor} times as fast: {named}"] if free else []
-    text.append(
-        f"acknowledgements that the kernel delays by 40 ms come after {40 / factor:g} ms, and a lost SYN is "
-        f"sent again after {1000 / factor:g} ms"
-    )
+    text.append(f"acknowledgements that the kernel delays by 40 ms come after {40 / factor:g} ms")
+    text.extend(_real_tcp(summary, factor))
     up_to = "up to " if len(resolved.dilations) > 1 else ""
     return [caution(CautionKind.SLOWED, f"Time passes {up_to}{factor} times slower", sentences(text))]
+
+
+def _slowed_tcp(summary: Summary) -> set[TcpClock]:
+    """Return which clocks of the kernel's TCP were slowed down in every trial."""
+    times = [trial.time for trial in summary.trials if trial.counted and trial.time and trial.time.factor > 1]
+    slowed = [set(time.tcp) for time in times]
+    return set.intersection(*slowed) if slowed else set()
+
+
+def _real_tcp(summary: Summary, factor: int) -> Iterator[str]:
+    """Yield what of the kernel's TCP is real at this dilation, and how that looks."""
+    slowed = _slowed_tcp(summary)
+    if "handshake" not in slowed:
+        yield (
+            f"a lost SYN is sent again after {1000 / factor:g} ms, because the machine lacks what slows that "
+            "(root, and control groups of version 2)"
+        )
+    elif factor > RTO_MAX_S:
+        yield f"a lost SYN is sent again after {1000 * RTO_MAX_S / factor:.0f} ms, 120 s of the kernel's"
+    if "cubic" not in slowed and summary.resolved.tcp.congestion_control in (None, "cubic"):
+        near, far = (CUBIC_OWN_PACKETS / (factor * rtt_s) ** 1.5 for rtt_s in (0.001, 0.01))
+        yield (
+            "CUBIC has the kernel's clock, because the machine lacks what slows it (root, Linux 6.4, BTF): "
+            f"it grows faster where a window has more than {near:,.0f} packets at a round trip of 1 ms, or "
+            f"{far:,.0f} at 10 ms"
+        )
 
 
 def _declared(summary: Summary) -> list[Caution]:
@@ -325,5 +356,5 @@ def _pictures(summary: Summary) -> list[Caution]:
     return [caution(CautionKind.POOLED_PICTURES, "Pictures pool operations")]
 
 
-def _trial_count(number: int) -> str:
-    return f"{number} trial{'s' if number != 1 else ''}"
+def _many(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' if number != 1 else ''}"

@@ -27,14 +27,16 @@ def setting_cautions(summary: Summary) -> list[Caution]:
 
 
 def _machines(summary: Summary) -> list[Caution]:
-    sides = (summary.provenance.before, summary.provenance.after)
-    before, after = (None if side is None else machine_fingerprint(side) for side in sides)
-    if before is None or after is None:
+    first, last = summary.provenance.before, summary.provenance.after
+    before, after = (None if side is None else machine_fingerprint(side) for side in (first, last))
+    if last is None or before is None or after is None:
         return []
+    # A machine that did not answer after the last trial is not known to be another one.
+    silent = tuple(f" of {machine.name}" for machine in last.machines if machine.kernel is None)
     changed = [
         f"{name} was {before.get(name, 'absent')} and is {after.get(name, 'absent')}"
         for name in sorted({*before, *after})
-        if before.get(name) != after.get(name)
+        if before.get(name) != after.get(name) and not name.endswith(silent)
     ]
     if not changed:
         return []

@@ -17,7 +17,7 @@ class Fault(StoredPart):
         due_ns, done_ns: when it was due and when it was done; `done_ns` is `due_ns` where it was not done.
         words: as shown: `partition db0 | db1`, `kill db0`, `heal`.
         kind: its first word, as in a file: `partition`, `isolate`, `cut`, `heal`, `pause`, `resume`, `kill`,
-            `restart`, `squeeze` or `release`.
+            `restart`, `squeeze`, `disk` or `release`.
         nodes: whose packets were cut, or that were hit.
         by: the experiment's timeline, or a hand.
         error: why it was not done; None where it was.

@@ -45,6 +45,19 @@ class CountedCall(StoredPart):
     count: int
 
 
+class CounterReads(StoredPart):
+    """A program that read the time-stamp counter, the file whose code did, and how often at least."""
+
+    program: str
+    file: str
+    reads: int
+
+    def words(self) -> str:
+        """Return the file, where it is not the program's own, and the number."""
+        where = "" if self.file == self.program else f"in {self.file}, "
+        return f"{where}{self.reads} times or more"
+
+
 class NodeClocks(StoredPart):
     """How the clocks of a node's programs were slowed down (docs/reference/contracts.md, section 3).
 
@@ -52,17 +65,21 @@ class NodeClocks(StoredPart):
         undilated: programs that ran in real time.
         killed: programs that were killed because they would have.
         refused: calls that cannot be slowed down.
+        counters: programs that read the time-stamp counter, which is not slowed down.
     """
 
     undilated: list[CountedProgram] = Field(default_factory=list)
     killed: list[CountedProgram] = Field(default_factory=list)
     refused: list[CountedCall] = Field(default_factory=list)
+    counters: list[CounterReads] = Field(default_factory=list)
 
     def faults(self) -> Iterator[str]:
         """Yield what was not slowed down, in words."""
         yield from (f"{each.program} ran in real time ({each.count})" for each in self.undilated)
         yield from (f"{each.program} was killed: {each.why} ({each.count})" for each in self.killed)
         yield from (f"{each.call} was refused ({each.count})" for each in self.refused)
+        counter = "the time-stamp counter, which is not slowed down"
+        yield from (f"{each.program} read {counter} ({each.words()})" for each in self.counters)
 
 
 class NodeUsage(StoredPart):
