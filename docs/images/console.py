@@ -7,7 +7,7 @@ console-phone.png: the same on a phone, dark.
 console-drag-before.png, console-drag-after.png: the delay of links, right before it is dragged with the mouse
 and one second later; what a ping measured is printed.
 console-run.png: a run in its last block, with what its application does.
-console-replay.png: a trial of it again, dark, with an outage and a bucket that runs empty.
+console-replay.png: a trial of it again, dark, with an outage, a partition and a bucket that runs empty.
 """
 
 from __future__ import annotations
@@ -78,11 +78,14 @@ conditions:
       link: [{delay: {time: 5ms}}]
       at: {2s: {link: [{delay: {time: 20ms}}]}, 4s: {link: [{delay: {time: 5ms}}]}}
   - burst:
-      summary: a token bucket of 90 Mbit, an outage of 400 ms, and 2 % loss at the end
+      summary: a token bucket of 90 Mbit, an outage, a partition of 600 ms, and 2 % loss at the end
       host.egress:
         - credit: {budget: 90Mbit, high: 40Mbit/s, low: 8Mbit/s, refill: 8Mbit/s, buffer: 64KiB, on: [server]}
       link: [{capacity: {steps: {0s: 50Mbit/s, 1200ms: 0bit/s, 1600ms: 50Mbit/s}, on: [spine->leaf1]}}]
-      at: {5s: {host.ingress: [{lose: {bernoulli: 2%, on: [client]}}]}}
+      at:
+        2500ms: {isolate: server}
+        3100ms: {heal: all}
+        5s: {host.ingress: [{lose: {bernoulli: 2%, on: [client]}}]}
 application: {rpc: {duration: 6s, warm_up: 500ms, connections: 8, response: 16kB}}
 trials: {repeat: 7, rest: 0s, seed: 7, limits: {void: accept}}
 """
@@ -153,7 +156,8 @@ def take_drag(page: Chromium) -> None:
         page.picture(FOLDER / "console-drag-after.png")
         time.sleep(0.5)
         trips = [(int(sent), int(trip) / 1e6) for sent, trip in map(str.split, pings)]
-        before_ms = [trip for sent, trip in trips if sent < at_ns][-1]
+        # On its way the slider has other delays already.
+        before_ms = [trip for sent, trip in trips if sent < at_ns - 1e9][-1]
         felt_ns = next(sent for sent, trip in trips if sent >= at_ns and trip > 1.5 * before_ms)
         after_ms = trips[-1][1]
         felt_ms = (felt_ns - at_ns) / 1e6

@@ -196,7 +196,9 @@ def test_a_page_that_comes_late_has_the_last_minute_and_what_follows(console: Co
 
 def test_a_page_gets_the_faults_of_nodes_as_they_come_and_those_that_last(console: Console, net: Net) -> None:
     for at_ns, kind, nodes in ((1, "pause", ("a", "b")), (2, "resume", ("a",)), (3, "squeeze", ("a",))):
-        net.happens.publish(NodeFault(at_ns=at_ns, kind=kind, nodes=nodes, words=f"{kind} it", by="hand"))
+        net.happens.publish(
+            NodeFault(at_ns=at_ns, due_ns=at_ns, kind=kind, nodes=nodes, words=f"{kind} it", by="hand")
+        )
     net.happens.end()
     lines = [json.loads(line) for line in ask(console, "/api/stream")[1].splitlines()]
     assert [(line["event"], line["kind"], line["nodes"]) for line in lines] == [

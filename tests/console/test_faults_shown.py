@@ -20,8 +20,11 @@ def change(at_ns: int, by: str, cuts: list[Any] | None = None) -> dict[str, Any]
     return {"at_ns": at_ns, "by": by, "cuts": cuts}
 
 
-def hit(at_ns: int, kind: str, *nodes: str) -> dict[str, Any]:
-    return {"at_ns": at_ns, "kind": kind, "nodes": nodes, "words": f"{kind} {' '.join(nodes)}"}
+def hit(at_ns: int, kind: str, *nodes: str, due_ns: int | None = None) -> dict[str, Any]:
+    due_ns = at_ns if due_ns is None else due_ns
+    return {
+        "at_ns": at_ns, "due_ns": due_ns, "kind": kind, "nodes": nodes, "words": f"{kind} {' '.join(nodes)}"
+    }  # fmt: skip
 
 
 def told(happened: list[dict[str, Any]], known: list[dict[str, Any]] | None = None) -> dict[str, Any]:
@@ -63,6 +66,14 @@ def test_a_fault_is_a_band_from_its_begin_to_its_end() -> None:
     found = told([hit(1, "pause", "a"), hit(2, "kill", "a", "b"), hit(3, "restart", "b")])
     assert found["bands"] == [["pause", 1, 2], ["kill", 2, None]]
     assert found["hit"] == "a killed"
+
+
+def test_a_restart_of_a_node_that_runs_is_a_band_for_as_long_as_it_takes() -> None:
+    found = told([hit(9, "restart", "a", "b", due_ns=4)])
+    assert (found["bands"], found["hit"]) == ([["restart", 4, 9]], "")
+    # One that ends another fault is its end, as in the report.
+    found = told([hit(1, "pause", "b"), hit(9, "restart", "a", "b", due_ns=4)])
+    assert found["bands"] == [["pause", 1, 9]]
 
 
 def test_all_cuts_are_a_band_while_they_stay_as_they_are() -> None:

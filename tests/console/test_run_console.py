@@ -191,7 +191,7 @@ def test_steps_are_made_only_where_a_page_may_read_them() -> None:
 def test_the_faults_of_a_trial_end_with_it() -> None:
     stream, recent = Stream[Event](), Recent()
     events = stream.subscribe()
-    killed = NodeFault(at_ns=1, kind="kill", nodes=("db0",), words="kill db0", by="timeline")
+    killed = NodeFault(at_ns=1, due_ns=1, kind="kill", nodes=("db0",), words="kill db0", by="timeline")
     stream.publish(killed)
     recent._store(killed)
     assert recent.faults == [killed]

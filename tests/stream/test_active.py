@@ -52,8 +52,10 @@ def lasting(*done: tuple[NodeFaultKind, str]) -> list[tuple[str, str]]:
     active: list[NodeFault] = []
     for at_ns, (kind, nodes) in enumerate(done):
         words = f"{kind} {nodes}"
-        fault = NodeFault(at_ns=at_ns, kind=kind, nodes=tuple(nodes.split()), words=words, by="hand")
-        active = faults_after(active, fault)
+        hit = NodeFault(
+            at_ns=at_ns, due_ns=at_ns, kind=kind, nodes=tuple(nodes.split()), words=words, by="hand"
+        )
+        active = faults_after(active, hit)
     return [(fault.kind, " ".join(fault.nodes)) for fault in active]
 
 
@@ -68,3 +70,8 @@ def test_a_kill_ends_a_pause_and_leaves_a_squeeze() -> None:
     assert lasting(("pause", "a"), ("squeeze", "a"), ("kill", "a")) == [("squeeze", "a"), ("kill", "a")]
     assert lasting(("pause", "a"), ("restart", "a")) == []
     assert lasting(("squeeze", "a"), ("squeeze", "a")) == [("squeeze", "a")]
+
+
+def test_a_release_ends_a_squeeze_and_a_bad_disk() -> None:
+    assert lasting(("disk", "a b"), ("squeeze", "a"), ("release", "a")) == [("disk", "b")]
+    assert lasting(("disk", "a"), ("kill", "a"), ("restart", "a")) == [("disk", "a")]

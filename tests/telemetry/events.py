@@ -54,7 +54,7 @@ def change(condition: str, by: Any = "set", cuts: list[ResolvedCut] | None = Non
 
 
 def fault(kind: Any, *nodes: str, by: Any = "hand") -> NodeFault:
-    return NodeFault(at_ns=1, kind=kind, nodes=nodes, words=f"{kind} {' '.join(nodes)}", by=by)
+    return NodeFault(at_ns=1, due_ns=1, kind=kind, nodes=nodes, words=f"{kind} {' '.join(nodes)}", by=by)
 
 
 def operations(ended: int, failed: int = 0, median_ns: int | None = 1_000_000) -> OperationsStep:

@@ -91,6 +91,12 @@ def test_counters_are_seen_as_rates(board: dict[str, Any]) -> None:
                 assert re.search(rf"(rate|increase)\({name}\{{", target["expr"])
 
 
+def test_each_kind_of_fault_is_in_the_panel_of_faults(board: dict[str, Any]) -> None:
+    (panel,) = [panel for panel in board["panels"] if panel["title"] == "Faults"]
+    asked = {name for target in panel["targets"] for name in NAME.findall(target["expr"])}
+    assert asked == {"crosswind_cut", "crosswind_node_fault", "crosswind_node_faults_total"}
+
+
 def test_panels_have_their_own_place(board: dict[str, Any]) -> None:
     places = [panel["gridPos"] for panel in board["panels"]]
     assert all(place["x"] + place["w"] <= 24 for place in places)

@@ -184,6 +184,16 @@ def test_each_fault_of_a_node_that_lasts_is_named_and_each_is_counted(served: Se
     assert of(samples, "node_faults_total", fault="squeeze") == 1
 
 
+def test_restarts_count_from_zero_so_that_prometheus_sees_the_first_increase(served: Served) -> None:
+    # Of a node that runs nothing else shows it.
+    samples = served.samples(BEGUN)
+    assert of(samples, "node_faults_total", node="db", fault="restart", by="timeline") == 0
+    samples = served.samples(fault("restart", "db", by="timeline"))
+    assert of(samples, "node_faults_total", node="db", fault="restart", by="timeline") == 1
+    assert of(samples, "node_faults_total", node="db", fault="restart", by="hand") == 0
+    assert of(samples, "node_fault") is None
+
+
 def test_lateness_counts_on_where_a_window_begins_anew(served: Served) -> None:
     def late(domain: int, window: int, packets: int, missed: int, max_ns: int) -> Step:
         lateness = Lateness(packets=packets, early=1, missed=missed, max_ns=max_ns)

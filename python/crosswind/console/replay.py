@@ -203,7 +203,12 @@ def _faults_of_nodes(measurement: Measurement) -> Iterator[NodeFault]:
     for fault in sorted(measurement.faults, key=lambda fault: fault.done_ns):
         if fault.error is None and (kind := fault.of_nodes) is not None:
             yield NodeFault(
-                at_ns=fault.done_ns, kind=kind, nodes=tuple(fault.nodes), words=fault.words, by=fault.by
+                at_ns=fault.done_ns,
+                due_ns=fault.due_ns,
+                kind=kind,
+                nodes=tuple(fault.nodes),
+                words=fault.words,
+                by=fault.by,
             )
 
 

@@ -8,14 +8,15 @@ from crosswind.spec.resolved import NodeFaultKind, ResolvedCut
 from crosswind.stream.events import Change, NodeFault
 
 # Which faults of nodes last, and what ends them.
-_LASTING: tuple[NodeFaultKind, ...] = ("pause", "kill", "squeeze")
+_LASTING: tuple[NodeFaultKind, ...] = ("pause", "kill", "squeeze", "disk")
 _ENDED_BY: Mapping[NodeFaultKind, tuple[NodeFaultKind, ...]] = {
     "pause": ("pause",),
     "resume": ("pause",),
     "kill": ("kill", "pause"),
     "restart": ("kill", "pause"),
     "squeeze": ("squeeze",),
-    "release": ("squeeze",),
+    "disk": ("disk",),
+    "release": ("squeeze", "disk"),
 }
 
 

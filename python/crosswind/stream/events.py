@@ -110,16 +110,18 @@ class Step(Event):
 
 
 class NodeFault(Event):
-    """Nodes were paused, resumed, killed, restarted, squeezed or released.
+    """Nodes were paused, resumed, killed, restarted, squeezed, given a bad disk or released.
 
     Attributes:
         at_ns: when that was done to the last of them, on CLOCK_MONOTONIC.
+        due_ns: when it was to be done; a restart takes a while from then on.
         words: as shown: `kill db0`.
         by: the timeline of a condition, or a hand.
     """
 
     event: Literal["node-fault"] = "node-fault"
     at_ns: int
+    due_ns: int
     kind: NodeFaultKind
     nodes: tuple[str, ...]
     words: str

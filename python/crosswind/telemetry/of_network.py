@@ -47,7 +47,10 @@ class OfNetwork:
         for link in network.links:
             self._elements[self._site(network.wire_of(link)), "real"] = [0, 0, 0, 0]
         self._changes: dict[str, int] = {}
-        self._hits: Counter[tuple[str, str, str]] = Counter()
+        # From zero, too: of a restart of a node that runs there is no other sign.
+        self._hits = Counter(
+            {(node, "restart", by): 0 for node in network.nodes for by in ("timeline", "hand")}
+        )
         self._steps = self._packets = self._early = self._missed = 0
         self._stalls = self._stalled_ns = self._left_out = self._made_ns = 0
 
@@ -156,7 +159,7 @@ class OfNetwork:
         labels = ("node", "fault", "by")
         active = GaugeMetricFamily(
             "crosswind_node_fault",
-            "1 for each fault of a node that lasts: it is paused, was killed, or is squeezed.",
+            "1 for each fault of a node that lasts: paused, killed, squeezed, on a bad disk.",
             labels=labels,
         )
         for fault in self._faults:

@@ -1,11 +1,11 @@
-// What is broken: which nodes are cut off from others, and which are paused, killed or squeezed, from when to when.
+// What is broken: which nodes are cut off from others, and which are paused, killed, squeezed or on a bad disk, from when to when.
 // Nothing here touches the page.
 
 // Faults of nodes that last, as states of their nodes, and what ends them.
-const STATES = { pause: "paused", kill: "killed", squeeze: "squeezed" };
+const STATES = { pause: "paused", kill: "killed", squeeze: "squeezed", disk: "on a bad disk" };
 const ENDS = {
   pause: ["pause"], resume: ["pause"], kill: ["kill", "pause"], restart: ["kill", "pause"],
-  squeeze: ["squeeze"], release: ["squeeze"],
+  squeeze: ["squeeze"], disk: ["disk"], release: ["squeeze", "disk"],
 };
 const NAMES_MAX = 8;
 
@@ -31,13 +31,16 @@ export class Faults {
   }
 
   /** Something was done to nodes. A page that is opened gets the last minute again, so it may be known. */
-  hit({ at_ns, kind, nodes, words }) {
+  hit({ at_ns, due_ns, kind, nodes, words }) {
+    let isEnd = false;
     for (const each of this.hits.filter((earlier) => ENDS[kind].includes(earlier.kind))) {
-      for (const node of nodes) each.nodes.delete(node);
+      for (const node of nodes) isEnd = each.nodes.delete(node) || isEnd;
       if (!each.nodes.size) each.band.until_ns = at_ns;
     }
     this.hits = this.hits.filter((each) => each.nodes.size);
     if (kind in STATES) this.hits.push({ kind, nodes: new Set(nodes), band: this.#band(kind, at_ns, words) });
+    // A restart of nodes that run lasts as long as it takes.
+    if (kind === "restart" && !isEnd) this.#band(kind, due_ns, words).until_ns = at_ns;
   }
 
   /** The network is gone, and what was broken with it. */
@@ -60,12 +63,12 @@ export class Faults {
     return this.cut.some(({ from, to }) => from.includes(node) || to.includes(node));
   }
 
-  /** `paused`, `killed`, `squeezed`: those of these that a node is. */
+  /** `paused`, `killed`, `squeezed`, `on a bad disk`: those of these that a node is. */
   statesOf(node) {
     return this.hits.filter(({ nodes }) => nodes.has(node)).map(({ kind }) => STATES[kind]);
   }
 
-  /** Which nodes are paused, killed or squeezed, in words. */
+  /** Which nodes are paused, killed, squeezed or on a bad disk, in words. */
   get hitWords() {
     return Object.entries(STATES).flatMap(([kind, state]) => {
       const names = this.hits.filter((hit) => hit.kind === kind).flatMap(({ nodes }) => [...nodes]);

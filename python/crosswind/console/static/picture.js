@@ -12,6 +12,7 @@ const BADGES = {
   paused: "M-2.6,-3.6 V3.6 M2.6,-3.6 V3.6",
   killed: "M-3.2,-3.2 L3.2,3.2 M3.2,-3.2 L-3.2,3.2",
   squeezed: "M-5,-3.2 L-1.6,0 L-5,3.2 M5,-3.2 L1.6,0 L5,3.2",
+  "on a bad disk": "M-4,-2.4 H4 M-4,2.4 H4 M-4,-2.4 V2.4 M4,-2.4 V2.4",
 };
 
 export class Picture {
@@ -53,7 +54,7 @@ export class Picture {
     svg.removeAttribute("height");
   }
 
-  /** Shows which hosts have nodes that are cut off from others, paused, killed or squeezed. */
+  /** Shows which hosts have nodes that are cut off from others, paused, killed, squeezed or on a bad disk. */
   broken(faults, nodesOn) {
     for (const element of this.hosts) {
       const { host } = element.dataset;

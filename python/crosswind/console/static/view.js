@@ -57,7 +57,7 @@ export class View {
     if (this.series.steps.length) this.picture.draw(this.series.steps);
   }
 
-  /** Shows who is cut off, and which nodes are paused, killed or squeezed: in words, and in the picture. */
+  /** Shows who is cut off, and which nodes are paused, killed, squeezed or on a bad disk: in words, and in the picture. */
   broken(faults) {
     for (const [part, words] of [["cuts", cutWords(faults.cut)], ["hit", faults.hitWords]]) {
       at(part).textContent = words;
