@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import as_completed
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from crosswind.errors import CrosswindError
 from crosswind.plan import planned
 from crosswind.simulation import simulate_trials
 from crosswind.simulation.sweep import Progress, SweepFolder, sweep, workers_of
+from crosswind.simulation.sweep.dask import open_dask
 from crosswind.testbed import TestbedError, find_binary
 
 
@@ -167,13 +169,29 @@ def test_two_thousand_trials_on_three_workers_of_dask_one_killed(folder: Path) -
 
 def test_a_scheduler_that_is_gone_is_one_sentence_and_what_came_is_stored(folder: Path) -> None:
     pytest.importorskip("distributed", reason="distributed is not installed")
-    resolved = resolved_grid(10)
+    # A hundred parts for one worker: however late this process sees the first answer, most are not computed.
+    resolved = resolved_grid(50, repeat=4)
     store = SweepFolder.made_for(folder / "s", resolved)
     gone = pytest.raises(CrosswindError, match="has gone away; start it and run the same command again")
     with dask_cluster(folder, 1) as (address, (scheduler, _)), gone:
         sweep(resolved, store, workers_of(address, None, folder), once(scheduler.kill))
-    assert 0 < len(times_stored(store.path)) < 101
+    assert 0 < len(times_stored(store.path)) < 2004
     assert set(times_stored(store.path).values()) == {1}
+
+
+def test_what_was_under_way_when_the_scheduler_went_is_cancelled_and_not_awaited(folder: Path) -> None:
+    pytest.importorskip("distributed", reason="distributed is not installed")
+    with dask_cluster(folder, 1) as (address, (scheduler, _)), open_dask(address) as executor:
+        # Large answers, so that some are under way at any time.
+        parts = [executor.submit(bytes, 200_000 + number) for number in range(150)]
+        ends = []
+        # Without a limit of its own, since a busy machine takes long; that of each test finds one that waits.
+        for number, part in enumerate(as_completed(parts)):
+            ends.append("cancelled" if part.cancelled() else "done")
+            if number == 20:
+                scheduler.kill()
+    assert len(ends) == 150
+    assert ends[:20] == ["done"] * 20
 
 
 def test_jobs_of_submitit_give_the_same_trials(folder: Path) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crosswind.errors import CrosswindError
-from crosswind.spec.nearest import did_you_mean
+from crosswind.text.nearest import did_you_mean
 
 _DASK = "dask://"
 KINDS = ("processes", "dask://HOST:PORT", "slurm", "submitit-local")
