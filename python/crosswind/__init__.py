@@ -14,8 +14,9 @@ Everything that `__all__` names is public; modules below this one may change.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from crosswind.lazily import lazily
 
 if TYPE_CHECKING:
     from crosswind.analysis.compare import Compared, RunComparison
@@ -56,35 +57,31 @@ __all__ = [
 ]
 
 # Imported when they are first named: DuckDB, NumPy and SciPy take half a second, and `--help` needs none.
-_MODULES = {
-    "Compared": "crosswind.analysis.compare",
-    "ConditionSummary": "crosswind.analysis.summary",
-    "CrosswindError": "crosswind.errors",
-    "ElementReading": "crosswind.api.reading",
-    "Fabric": "crosswind.api.fabric",
-    "Interval": "crosswind.stats",
-    "LoadedRun": "crosswind.api.loaded",
-    "Monitors": "crosswind.api.loaded",
-    "RatioInterval": "crosswind.stats",
-    "Reading": "crosswind.api.reading",
-    "RunComparison": "crosswind.analysis.compare",
-    "RunNotWhole": "crosswind.api.runs",
-    "Step": "crosswind.stream",
-    "Subscription": "crosswind.stream",
-    "Summary": "crosswind.analysis.summary",
-    "Surface": "crosswind.analysis.profile",
-    "Written": "crosswind.api.fabric",
-    "compare": "crosswind.api.runs",
-    "load": "crosswind.api.loaded",
-    "run": "crosswind.api.runs",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_MODULES[name]), name)
-    return value
+__getattr__ = lazily(
+    globals(),
+    {
+        "Compared": "crosswind.analysis.compare",
+        "ConditionSummary": "crosswind.analysis.summary",
+        "CrosswindError": "crosswind.errors",
+        "ElementReading": "crosswind.api.reading",
+        "Fabric": "crosswind.api.fabric",
+        "Interval": "crosswind.stats",
+        "LoadedRun": "crosswind.api.loaded",
+        "Monitors": "crosswind.api.loaded",
+        "RatioInterval": "crosswind.stats",
+        "Reading": "crosswind.api.reading",
+        "RunComparison": "crosswind.analysis.compare",
+        "RunNotWhole": "crosswind.api.runs",
+        "Step": "crosswind.stream",
+        "Subscription": "crosswind.stream",
+        "Summary": "crosswind.analysis.summary",
+        "Surface": "crosswind.analysis.profile",
+        "Written": "crosswind.api.fabric",
+        "compare": "crosswind.api.runs",
+        "load": "crosswind.api.loaded",
+        "run": "crosswind.api.runs",
+    },
+)
 
 
 def __dir__() -> list[str]:

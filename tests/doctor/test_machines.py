@@ -25,6 +25,7 @@ from crosswind.doctor.machines import (
     print_machines,
     script_for,
 )
+from crosswind.results.provenance import InterfaceRates
 from crosswind.spec import resolve
 from crosswind.spec.load import parse_experiment
 from crosswind.spec.resolved import ResolvedMachine, ResolvedTestbed
@@ -56,6 +57,8 @@ def test_the_script_runs_in_any_shell_and_its_facts_are_read() -> None:
     assert facts.memory_bytes
     assert "cubic" in facts.congestion
     assert list(facts.peers) == ["self", "six"]
+    assert facts.interfaces_bps is not None
+    assert "lo" in facts.interfaces_bps
 
 
 def test_files_that_a_machine_has_are_told_from_others(tmp_path: Path) -> None:
@@ -93,6 +96,24 @@ def test_what_a_machine_does_not_tell_is_unknown() -> None:
     )
     printed = "crosswind-fact peer 0 9000 whole 0.412\n"
     assert facts_from(printed, ["m1"]).peers == {"m1": PeerPath(9000, "whole", 412_000)}
+
+
+def test_rates_through_interfaces_are_between_two_counts() -> None:
+    printed = "".join(
+        f"crosswind-fact traffic {at} {name} {received} {sent}\n"
+        for at, name, received, sent in [
+            ("100.20", "eth0", 5_000, 1_000),
+            ("100.20", "gone", 1, 1),
+            ("100.70", "eth0", 6_000, 251_000),
+            # Made anew since.
+            ("100.20", "tap0", 9_000, 0),
+            ("100.70", "tap0", 100, 100),
+        ]
+    )
+    assert facts_from(printed, []).interfaces_bps == {
+        "eth0": InterfaceRates(received=16_000, sent=4_000_000),
+        "tap0": InterfaceRates(received=0, sent=1_600),
+    }
 
 
 def test_a_machine_as_it_should_be_has_no_findings() -> None:

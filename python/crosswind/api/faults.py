@@ -137,8 +137,9 @@ class FaultsByHand(ABC):
         with self._acting:
             match kind:
                 case "pause" | "resume" | "kill" | "restart":
+                    asked_ns = self._up().now_ns()
                     effective_ns = self._hit(kind, nodes)
-                    self._note(kind, nodes, step.faults[0], effective_ns)
+                    self._note(kind, nodes, step.faults[0], effective_ns, asked_ns)
                 case _:
                     effective_ns = self._up().cut([*self._cuts, *cuts])
                     self._cuts += cuts
@@ -165,7 +166,7 @@ class FaultsByHand(ABC):
             for node, init in inits.items():
                 self._programs.start_again(node, init)
         except CrosswindError:
-            self._note("kill", nodes, f"kill {' '.join(nodes)}", killed_ns)
+            self._note("kill", nodes, f"kill {' '.join(nodes)}", killed_ns, killed_ns)
             raise
         return fabric.now_ns()
 
@@ -173,10 +174,15 @@ class FaultsByHand(ABC):
         """Note that a program starts in a node, which is then killed no more."""
         with self._acting:
             if node in self._dead:
-                self._note("restart", [node], f"exec {node}", self._up().now_ns())
+                now_ns = self._up().now_ns()
+                self._note("restart", [node], f"exec {node}", now_ns, now_ns)
 
-    def _note(self, kind: Literal[Strike, "restart"], nodes: Sequence[str], words: str, at_ns: int) -> None:
+    def _note(
+        self, kind: Literal[Strike, "restart"], nodes: Sequence[str], words: str, at_ns: int, due_ns: int
+    ) -> None:
         self._paused = self._paused.union(nodes) if kind == "pause" else self._paused.difference(nodes)
         if kind in ("kill", "restart"):
             self._dead = self._dead.union(nodes) if kind == "kill" else self._dead.difference(nodes)
-        self._publish(NodeFault(at_ns=at_ns, kind=kind, nodes=tuple(nodes), words=words, by="hand"))
+        self._publish(
+            NodeFault(at_ns=at_ns, due_ns=due_ns, kind=kind, nodes=tuple(nodes), words=words, by="hand")
+        )

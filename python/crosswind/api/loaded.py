@@ -24,7 +24,7 @@ from crosswind.results.reading import Results
 from crosswind.results.samples import SAMPLES
 from crosswind.results.tables import METRICS
 from crosswind.spec import Resolved
-from crosswind.spec.nearest import did_you_mean
+from crosswind.text.nearest import did_you_mean
 
 
 def load(folder: str | os.PathLike[str]) -> LoadedRun:
@@ -75,7 +75,11 @@ class LoadedRun:
 
     @property
     def trials(self) -> duckdb.DuckDBPyRelation:
-        """One row for each attempt of a trial: `trial`, `condition`, `status`, `fidelity`, `factor_...`."""
+        """One row for each attempt of a trial: `trial`, `condition`, `status`, `fidelity`, `factor_...`.
+
+        `status` is `done`, `failed`, `interrupted` or `pending`; `fidelity` is `faithful`, `degraded`,
+        `unverified`, `void` or null.
+        """
         path = self.folder / "trials.parquet"
         with blaming(path, FROM_JOURNAL):
             return self._connection.sql(
@@ -118,7 +122,10 @@ class LoadedRun:
         """Return a row for each operation of the load, warm-up included (`measured` is false there).
 
         Columns: `trial`, `node`, `operation`, `connection`, `intended_ns`, `started_ns`, `finished_ns`, `ok`,
-        `measured`. Instants are of CLOCK_MONOTONIC.
+        `measured`. Instants are of CLOCK_MONOTONIC; the measured phase begins at `load.started_ns` of
+        `monitors/<trial>.json`. An operation took `finished_ns - intended_ns`; from `started_ns` on it leaves
+        out how long it waited for its client. Attempts that do not count are included: `.trials` says which
+        are void or failed. There are no rows where the application stores no operations.
 
         Args:
             trial: one trial; all of them when absent.

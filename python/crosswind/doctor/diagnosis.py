@@ -17,7 +17,8 @@ from crosswind.doctor.machine import this_machine
 from crosswind.doctor.measure import calibrate, two_nodes
 from crosswind.doctor.privileges import look_at_privileges
 from crosswind.doctor.programs import look_at_programs
-from crosswind.testbed import Agent, RunningFabric, TestbedError, WorkFolder
+from crosswind.testbed import Agent, AgentRefused, RunningFabric, TestbedError, WorkFolder
+from crosswind.testbed.replies import Reply
 from crosswind.text.quantities import moment_text
 
 
@@ -83,6 +84,7 @@ def _try_fabric(say: Callable[[str], None]) -> tuple[list[Finding], Calibration 
             fabric = stack.enter_context(RunningFabric(agent, two_nodes(), work.path / "logs"))
         except TestbedError as error:
             return [_no_nodes(error)], None
+        disks = _disks(agent)
         how = "without root" if agent.hello.rootless else "as root"
         nodes = ok("nodes", f"two came up after {time.monotonic() - began:.2f} s, {how}")
         say("calibrating, about five seconds")
@@ -91,11 +93,12 @@ def _try_fabric(say: Callable[[str], None]) -> tuple[list[Finding], Calibration 
         except TestbedError as error:
             return [
                 nodes,
+                disks,
                 missing(
                     "calibration", str(error), "run `crosswind doctor` again; report it if it fails again"
                 ),
             ], None
-        return [nodes], calibration
+        return [nodes, disks], calibration
 
 
 def _no_nodes(error: TestbedError) -> Finding:
@@ -104,6 +107,18 @@ def _no_nodes(error: TestbedError) -> Finding:
         str(error),
         "follow the message above; in a container, allow it namespaces (docker run --privileged)",
     )
+
+
+def _disks(agent: Agent) -> Finding:
+    """Report whether disks of nodes can become full and slow; few experiments need it."""
+    able: list[str] = []
+    for rate, what in ((False, "full"), (True, "slow")):
+        try:
+            agent.request("disks", Reply, {"rate": rate})
+        except AgentRefused as refused:
+            return ok("disk faults", f"{' and '.join(able) or 'none'}; {refused}")
+        able.append(what)
+    return ok("disk faults", " and ".join(able))
 
 
 def exactness(calibration: Calibration, kept: Calibration) -> Finding:

@@ -9,6 +9,9 @@ import ipaddress
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from crosswind.results.provenance import InterfaceRates
 
 _MARK = "crosswind-fact"
 # Ten packets 0.2 s apart, which every account may send, and a second for the last answer.
@@ -27,6 +30,18 @@ fact available_kib "$(sed -n 's/^MemAvailable: *\\([0-9]*\\).*/\\1/p' /proc/memi
 fact governor "$(cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor 2> /dev/null)"
 fact clock "$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource 2> /dev/null)"
 fact congestion "$(cat /proc/sys/net/ipv4/tcp_available_congestion_control 2> /dev/null)"
+"""
+# Byte counters of interfaces, with the seconds since the machine's start.
+_TRAFFIC = """\
+traffic() {
+    read -r at _ < /proc/uptime
+    sed -n 's/^ *\\([^ :]*\\): *\\([0-9]*\\)\\( *[0-9]*\\)\\{7\\} *\\([0-9]*\\).*/\\1 \\2 \\4/p' \\
+        /proc/net/dev |
+        while read -r name counted; do fact traffic "$at" "$name" "$counted"; done
+}
+traffic
+sleep 0.5 2> /dev/null || sleep 1
+traffic
 """
 # A private folder of programs is complete when it has a record, which names what is in it.
 _PLACE = """\
@@ -79,6 +94,7 @@ class RemoteFacts:
     Attributes:
         processor, model: of its CPU: the instruction set, and what the kernel calls it.
         load: its load average of one minute.
+        interfaces_bps: rates through its interfaces within half a second, by name.
         places: by path, `there`, `absent`, or the SHA-256 of the record of a private folder.
     """
 
@@ -93,6 +109,7 @@ class RemoteFacts:
     governor: str = ""
     clock: str = ""
     congestion: Sequence[str] = ()
+    interfaces_bps: Mapping[str, InterfaceRates] | None = None
     peers: Mapping[str, PeerPath] = field(default_factory=dict)
     places: Mapping[str, str] = field(default_factory=dict)
 
@@ -110,7 +127,7 @@ def script_for(peers: Mapping[str, str], places: Sequence[str] = ()) -> str:
         for number, address in enumerate(peers.values())
     ]
     looks = [f"place {number} {shlex.quote(place)}\n" for number, place in enumerate(places)]
-    return "".join([_MACHINE, _PEER, _PLACE, *calls, *looks, "wait\n"])
+    return "".join([_MACHINE, _TRAFFIC, _PEER, _PLACE, *calls, *looks, "wait\n"])
 
 
 def facts_from(printed: str, peers: Sequence[str], places: Sequence[str] = ()) -> RemoteFacts:
@@ -122,6 +139,7 @@ def facts_from(printed: str, peers: Sequence[str], places: Sequence[str] = ()) -
     found: dict[str, str] = {}
     had: dict[str, str] = {}
     ways: dict[str, PeerPath] = {}
+    traffic: dict[str, list[_Counted]] = {}
     for line in printed.splitlines():
         mark, _, fact = line.partition(" ")
         name, _, value = fact.partition(" ")
@@ -132,6 +150,9 @@ def facts_from(printed: str, peers: Sequence[str], places: Sequence[str] = ()) -
             ways[peers[int(number)]] = PeerPath(
                 _number(mtu), answered, None if longest_ms == "unknown" else round(float(longest_ms) * 1e6)
             )
+        elif name == "traffic":
+            at_s, interface, received, sent = value.split()
+            traffic.setdefault(interface, []).append(_Counted(float(at_s), int(received), int(sent)))
         elif name == "place":
             number, _, state = value.partition(" ")
             had[places[int(number)]] = state
@@ -149,9 +170,33 @@ def facts_from(printed: str, peers: Sequence[str], places: Sequence[str] = ()) -
         governor=found.get("governor", ""),
         clock=found.get("clock", ""),
         congestion=tuple(found.get("congestion", "").split()),
+        interfaces_bps=_rates(traffic),
         peers={name: ways[name] for name in peers if name in ways},
         places=had,
     )
+
+
+class _Counted(NamedTuple):
+    """What had gone through an interface, in bytes, some seconds after the machine's start."""
+
+    at_s: float
+    received: int
+    sent: int
+
+
+def _rates(traffic: Mapping[str, Sequence[_Counted]]) -> dict[str, InterfaceRates] | None:
+    """Return the rates of interfaces that were counted twice; None where there are none."""
+    rates = {}
+    for name, counted in traffic.items():
+        first, last = counted[0], counted[-1]
+        if last.at_s > first.at_s:
+            # An interface that was made anew has smaller counters.
+            received, sent = (
+                max(0, round(8 * (after - before) / (last.at_s - first.at_s)))
+                for before, after in ((first.received, last.received), (first.sent, last.sent))
+            )
+            rates[name] = InterfaceRates(received=received, sent=sent)
+    return rates or None
 
 
 def _bytes(kibibytes: str) -> int | None:

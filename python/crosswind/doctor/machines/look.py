@@ -42,12 +42,14 @@ class LookedAt:
 
     def as_dict(self) -> dict[str, object]:
         """Return it as plain values, for `--json`."""
+        rates = self.facts.interfaces_bps
+        interfaces = None if rates is None else {name: each.model_dump() for name, each in rates.items()}
         return {
             "machine": self.machine.name,
             "ready": self.ready,
             "reachable_ms": self.reachable_ms,
             "agent": None if self.hello is None else self.hello.model_dump(),
-            "facts": asdict(self.facts),
+            "facts": {**asdict(self.facts), "interfaces_bps": interfaces},
             "findings": [asdict(finding) for finding in self.findings],
         }
 

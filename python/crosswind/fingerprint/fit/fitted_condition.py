@@ -16,7 +16,7 @@ from crosswind.fingerprint.fit.floor import Floor
 from crosswind.fingerprint.fit.rates import Rates
 from crosswind.fingerprint.trace.delay_trace import DelayTrace, delays_of_fingerprint, is_delays, read_delays
 from crosswind.fingerprint.trace.trace_file import WINDOW_S, read_trace
-from crosswind.spec.nearest import did_you_mean
+from crosswind.text.nearest import did_you_mean
 from crosswind.text.quantities import rate_text, time_text
 
 

@@ -128,7 +128,7 @@ class Busy:
             facts.host,
             state.load_average[0] / facts.cores,
             state.memory_used_bytes / state.memory_bytes,
-            {name: max(rates.received, rates.sent) for name, rates in state.interfaces_bps.items()},
+            {name: rates.larger for name, rates in state.interfaces_bps.items()},
         )
 
 
