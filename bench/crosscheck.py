@@ -18,8 +18,8 @@ import numpy as np
 from bench.figures import Figure, Skipped, figure, skipped
 from crosswind.app.base import Stage
 from crosswind.app.requirements import GoProgram, OwnProgram
+from crosswind.app.server import run_to_end
 from crosswind.app.stores.redis import PORT, Redis
-from crosswind.app.stores.servers import run_to_end
 from crosswind.app.stores.store import PRIMARY, address_of
 from crosswind.testbed import Agent, RunningFabric
 from crosswind.testbed.binaries import LOAD, find_binary

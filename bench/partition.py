@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import crosswind
+from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.results.measurement import Change
 from crosswind.spec import FabricCondition
 from crosswind.spec.resolved import ResolvedCut, ResolvedStep
@@ -35,7 +36,7 @@ WAY_NS = 10 * MS
 CUT_NS, HEAL_NS = 1_000 * MS, 2_000 * MS
 # Packets are on the links for less than this beside the delay, and stamped this near to when they enter.
 LOOSE_NS = 1 * MS
-TOOLS = ("ping", "iperf3", "tcpdump")
+TOOLS = ("ping", "tcpdump")
 ROUNDS = 10
 _LOAD_S = 4
 _PORTS = {"a": 5201, "b": 5202}
@@ -81,24 +82,27 @@ def impossible() -> str | None:
     """Return why it cannot be measured here; None where it can."""
     if os.geteuid() != 0:
         return "tcpdump needs root"
-    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
-    return f"needs {', '.join(missing)}; install them" if missing else None
+    if missing := [tool for tool in TOOLS if shutil.which(tool) is None]:
+        return f"needs {', '.join(missing)}; install them"
+    return "needs iperf3; run `crosswind apps install iperf3`" if IPERF3.missing() else None
 
 
 def partition() -> Partition:
     """Cut a running network in one direction for a second, and count what crossed."""
+    program = IPERF3.program("iperf3")
+    iperf3 = ["env", *(f"{name}={value}" for name, value in program.env.items()), str(program.path)]
     with tempfile.TemporaryDirectory() as folder, crosswind.Fabric(TOPOLOGY) as net:
         files = {node: Path(folder) / f"{node}.pcap" for node in net.nodes}
         captures = [_capture(net, node, file) for node, file in files.items()]
         for node, port in _PORTS.items():
-            _quiet(net, node, "iperf3", "-s", "-1", "-p", port)
+            _quiet(net, node, *iperf3, "-s", "-1", "-p", port)
             net.await_port(node, port)
         for node, other in (("a", "b"), ("b", "a")):
             to = net.address(other)
             _quiet(
                 net,
                 node,
-                "iperf3",
+                *iperf3,
                 "-c",
                 to,
                 "-p",

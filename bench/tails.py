@@ -3,7 +3,7 @@
 Both axes are logarithmic. The first curve of a panel is the control; a vertical line can mark a target.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log10
 
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 COLOURS = ("#4b5563", "#0072b2", "#c4560b", "#00845f", "#8e44ad")  # The control is grey.
 MARK = "#b91c1c"
-# Names stay legible where a curve passes behind them.
-HALO = 'stroke="white" stroke-width="5" paint-order="stroke"'
 LATE_US = (1, 1000)
 SHARE = (1e-4, 1)
-WIDTH, HEIGHT, LEFT, RIGHT, BETWEEN, TOP, DEPTH = 900, 400, 70, 20, 50, 50, 280
+WIDTH, LEFT, RIGHT, BETWEEN, TOP, DEPTH = 900, 70, 20, 50, 50, 280
+# Of a name below its panel, and of a row of names: no letter of a sans-serif is wider on average.
+LETTER, GAP, ROW = 7.0, 16, 18
 
 Lateness = NDArray[np.float64]
 
@@ -38,15 +38,16 @@ class Panel:
 def drawn(title: str, panels: Sequence[Panel], across: str) -> str:
     """Return the picture as SVG; `across` is the label of the horizontal axis."""
     width = (WIDTH - LEFT - RIGHT - BETWEEN * (len(panels) - 1)) / len(panels)
+    height = TOP + DEPTH + 64 + ROW * max(len(rows(panel.curves, width)) for panel in panels)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img"'
         ' font-family="system-ui, sans-serif" font-size="13" fill="#1f2933">',
         f"<title>{title}</title>",
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
+        f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
     ]
     for number, panel in enumerate(panels):
         parts += _panel(panel, LEFT + number * (width + BETWEEN), width, with_shares=number == 0)
-    parts.append(f'<text x="{LEFT}" y="{HEIGHT - 12}">{across}</text>')
+    parts.append(f'<text x="{LEFT}" y="{height - 12}">{across}</text>')
     return "\n".join([*parts, "</svg>\n"])
 
 
@@ -68,14 +69,29 @@ def _panel(panel: Panel, left: float, width: float, *, with_shares: bool) -> lis
         x = left + right(late_us)
         parts.append(f'<path d="M{x:.1f} {TOP}V{bottom}" stroke="{MARK}" stroke-dasharray="4 3"/>')
         parts.append(f'<text x="{x + 4:.1f}" y="{bottom - 6}" fill="{MARK}">{says}</text>')
-    names = []
-    for row, (colour, (name, values)) in enumerate(zip(COLOURS, panel.curves.items(), strict=False)):
+    for colour, values in zip(COLOURS, panel.curves.values(), strict=False):
         parts.append(_curve(values, colour, lambda us: left + right(us), lambda share: bottom - up(share)))
-        names.append(
-            f'<text x="{left + width - 8:.1f}" y="{TOP + 18 + 18 * row}" text-anchor="end" fill="{colour}" '
-            f"{HALO}>{name}</text>"
-        )
-    return parts + names
+    colours = iter(COLOURS)
+    for number, row in enumerate(rows(panel.curves, width)):
+        y = bottom + 42 + ROW * number
+        parts += [f'<text x="{left + x:.1f}" y="{y}" fill="{next(colours)}">{name}</text>' for x, name in row]
+    return parts
+
+
+def rows(names: Iterable[str], width: float) -> list[list[tuple[float, str]]]:
+    """Return the names of the curves of a panel, each with its place, in the rows that they need below it.
+
+    There no curve passes.
+    """
+    found: list[list[tuple[float, str]]] = []
+    x = width
+    for name in names:
+        if x + LETTER * len(name) > width:
+            found.append([])
+            x = 0
+        found[-1].append((x, name))
+        x += LETTER * len(name) + GAP
+    return found
 
 
 def _scale(limits: tuple[float, float], length: float) -> Callable[[float], float]:

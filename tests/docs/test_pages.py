@@ -99,6 +99,7 @@ def declared_dependencies() -> set[str]:
     declared = set()
     for name in (
         "requirements.txt",
+        "requirements-build.txt",
         "requirements-dev.txt",
         "requirements-release.txt",
         "requirements-page.txt",

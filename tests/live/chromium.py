@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import psutil
 import pytest
 
 needs_chromium = pytest.mark.skipif(
@@ -98,6 +99,12 @@ class Chromium:
         self._call("Page.navigate", url=url)
         self.await_true("location.href !== 'about:blank' && document.readyState === 'complete'")
 
+    def cpu_s(self) -> dict[int, float]:
+        """Return the CPU time of each process of the browser, s; another page may have another process."""
+        family = psutil.Process(self._child.pid)
+        taken = {each.pid: each.cpu_times() for each in (family, *family.children(recursive=True))}
+        return {pid: each.user + each.system for pid, each in taken.items()}
+
     def on_paper(self) -> None:
         """Show the open page as it is printed on A4, between the margins of 14 mm."""
         self._call(
@@ -113,8 +120,8 @@ class Chromium:
             raise AssertionError(f"{script}: {found['exceptionDetails']}")
         return found["result"].get("value")
 
-    def await_true(self, script: str, timeout_s: float = 20.0) -> None:
-        """Wait until an expression in the page is true."""
+    def await_true(self, script: str, timeout_s: float = 120.0) -> None:
+        """Wait until an expression in the page is true; the limit is for what never is, however slow."""
         deadline = time.monotonic() + timeout_s
         while not self.value(script):
             assert time.monotonic() < deadline, f"never true: {script}"

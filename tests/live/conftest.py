@@ -29,7 +29,7 @@ NOBODY = 65534
 STOLEN_MIN = 0.01
 # Reasons of void trials that are the machine's.
 MACHINE = re.compile(
-    r"the emulator('s core stalled| waited \d+ ms)|in all \d+%|\d+ packets lost in the capture"
+    r"the emulator('s core stalled| waited \d+ ms)|in all \d+(%| ms)|\d+ packets lost in the capture"
 )
 
 

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from conftest import Live
 
 
+# A start of Cassandra takes most of a minute; `python -m bench.histories cassandra` has its other workloads.
+RIGHT_HERE = [case for case in RIGHT if case.store != "cassandra" or case.workload == "register"]
+
+
 def each(cases: Sequence[Case], quick: Sequence[Case] = ()) -> list[ParameterSet]:
     """Return cases as parameters; all but `quick` take a while."""
     marks = {False: pytest.mark.long, True: ()}
@@ -73,7 +77,7 @@ def test_a_store_that_answers_before_it_knows_gives_answers_that_cannot_be(live:
     assert "can only have held" in found.shown[0].why
 
 
-@pytest.mark.parametrize("case", each(RIGHT))
+@pytest.mark.parametrize("case", each(RIGHT_HERE))
 def test_a_store_that_is_configured_well_is_right_under_the_same_faults(live: Live, case: Case) -> None:
     found = verdict(live, case)
     assert found.verdict == "ok", found.shown or found.undecided_because

@@ -70,7 +70,7 @@ def test_what_was_moved_is_saved_and_validates(opened: tuple[Live, str, Chromium
     page.await_true("document.getElementById('active').textContent === 'none'")
     status, said = live.run("up", "network.yaml", "--condition", "by-hand.yaml")
     assert status == 0, said
-    assert said.endswith("ready\n")
+    assert said.endswith("ready\nended: its input ended\n")
 
 
 @needs_chromium

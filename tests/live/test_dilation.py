@@ -49,6 +49,14 @@ class Count(Reply):
     count: int
 
 
+class Reads(Reply):
+    """A program that read the time-stamp counter, and the file whose code did."""
+
+    program: str
+    file: str
+    reads: int
+
+
 class Dilated(Reply):
     """What the agent reports of a node."""
 
@@ -57,6 +65,7 @@ class Dilated(Reply):
     undilated: list[Count]
     killed: list[Count]
     refused: list[Count]
+    counters: list[Reads]
 
 
 class NodeRead(Reply):
@@ -194,4 +203,6 @@ ask "set statement_timeout = '200ms'; select pg_sleep(60)" && exit 9
     (slept_s,) = re.findall(r"slept ([0-9.]+)", said)
     assert 0.3 <= float(slept_s) < 0.35
     assert "due to statement timeout" in said
-    assert slow.report("client").refused == []
+    found = slow.report("client")
+    assert found.refused == []
+    assert found.counters == []

@@ -44,7 +44,7 @@ def run(live: Live, nodes: str, application: str) -> None:
     measured = json.loads(monitored.read_text())
     assert measured["time"]["factor"] == FACTOR
     for node in measured["nodes"]:
-        for escaped in ("undilated", "killed", "refused"):
+        for escaped in ("undilated", "killed", "refused", "counters"):
             assert not node["dilation"][escaped], node
 
 

@@ -48,6 +48,7 @@ NETWORK = """
 topology:
   hosts: 2
   uplink: {rate: 1Gbit/s, delay: 1ms, buffer: 1MiB}
+  wait: sleep
   nodes: {a: h0, b: h1}
 condition:
   metered:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from machine_runs import ROUND_TRIP_NS, Place, experiment, measured, rig_of, rows
@@ -39,6 +43,49 @@ def test_a_round_trip_over_raw_ethernet_takes_as_long_as_declared_and_loses_noth
         for _, peer in machine.peers(stored.machines):
             assert peer.received_datagrams > 100
             assert peer.lost_datagrams == peer.refused_records == peer.duplicate_datagrams == 0
+    place.await_nothing_left()
+
+
+@contextmanager
+def stranger(place: Place, to: str) -> Iterator[subprocess.Popen[str]]:
+    """Let somebody without the key hear what m0 sends to an address, and send forged frames there."""
+    space = f"--net=/proc/{place.rig.client_pid}/ns/net"
+    program = [sys.executable, str(Path(__file__).with_name("stranger.py")), "m0", "br0", to]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(["nsenter", space, "--", *program], stdin=pipe, stdout=pipe, text=True)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.long
+def test_frames_forged_on_the_wire_are_dropped_and_counted_and_the_trial_goes_on(place: Place) -> None:
+    (link,) = json.loads(place.rig.machines[1].run("ip", "-j", "link", "show", "eth0"))
+    with stranger(place, link["address"]) as process:
+        status, said = place.run("run", "live.yaml", "--testbed", "two.yaml", "--only", "none")
+        told, _ = process.communicate("", timeout=20)
+    sent = json.loads(told)
+    print(f"forged frames: {sent}")
+    assert all(count > 100 for count in sent.values())
+    assert status == 0, said
+    assert "Datagrams that no machine has made." in said
+    folder = place.run_folder
+    ((trial, status_of_trial),) = rows(folder, "SELECT trial, status FROM TRIALS")
+    assert status_of_trial == "done"
+    assert rows(folder, "SELECT count(*) FROM SAMPLES WHERE measured AND NOT ok") == [(0,)]
+    stored = measured(folder, trial)
+    # What comes out had entered, so nothing of theirs was delivered.
+    assert stored.conservation.holds
+    for machine in stored.machines:
+        ((_, peer),) = machine.peers(stored.machines)
+        assert peer.received_datagrams > 100
+        assert peer.lost_datagrams == peer.refused_records == 0
+        suffers = machine.machine == "m1"
+        assert (machine.tunnel.forged_datagrams > 100) == (peer.duplicate_datagrams > 100) == suffers
     place.await_nothing_left()
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -143,6 +145,22 @@ def test_a_machine_that_cannot_be_reached_is_named_before_anything_starts(place:
         gone.mend()
     assert status == 3, said
     assert "m2: ssh: " in said
+    place.await_nothing_left()
+
+
+def test_traffic_of_any_machine_above_the_bound_refuses_the_run(place: Place) -> None:
+    echoes = ["ping", "-q", "-i", "0.01", "-s", "1000", place.rig.machines[2].address]
+    with subprocess.Popen(place.rig.machines[1].words(*echoes), stdout=subprocess.DEVNULL) as busy:
+        try:
+            bound = ("--traffic-at-most", "100kbit/s")
+            status, said = place.run("run", "live.yaml", "--testbed", "testbed.yaml", *bound)
+        finally:
+            busy.terminate()
+    assert status == 3, said
+    # Each echo and its answer have 1042 bytes on the wire.
+    for name in ("m1", "m2"):
+        assert re.search(rf"{name}: [0-9.]+ kbit/s through eth0, above 100 kbit/s", said), said
+    assert "m0:" not in said
     place.await_nothing_left()
 
 

@@ -163,6 +163,14 @@ def test_prometheus_answers_with_the_counters_and_gauges_of_a_network(live: Live
             assert (condition["metric"]["condition"], condition["metric"]["by"]) == ("slow", "up")
             assert live.run("set", "none")[0] == 0
             prometheus.await_value('crosswind_condition_info{condition="none"}', lambda value: value == 1)
+            faults = {
+                query.partition("(crosswind_")[2].partition("{")[0]: query
+                for query in queries_of_the_dashboard()
+            }
+            assert live.run("fault", "cut", "a -> b")[0] == 0
+            prometheus.await_value(faults["cut"], lambda value: value == 1)
+            assert live.run("fault", "pause", "b")[0] == 0
+            prometheus.await_value(faults["node_fault"], lambda value: value == 1)
             assert prometheus.query("crosswind_events_lost_total")[0]["value"][1] == "0"
     finally:
         process.communicate(timeout=20)
@@ -185,10 +193,12 @@ def test_prometheus_follows_a_run(live: Live, experiment: Callable[..., str]) ->
                 "sum(rate(crosswind_departed_packets_total[10s]))", lambda value: value > 0
             )
             answers = {query: prometheus.query(query) for query in queries_of_the_dashboard()}
-        # Nothing is dropped, no bucket has credit, and two trials give no interval.
+        # Nothing is dropped or cut, no node has a fault, no bucket has credit; two trials give no interval.
         assert {query.partition("{")[0] for query, answer in answers.items() if not answer} <= {
             "sum by (element, class) (rate(crosswind_element_dropped_packets_total",
             "crosswind_element_queued_bytes", "crosswind_credit_bits",
+            "max by (from, to) (crosswind_cut", "max by (node, fault) (crosswind_node_fault",
+            "sum by (node) (increase(crosswind_node_faults_total",
             "crosswind_figure_low", "crosswind_figure_high",
             # Of the moment between two trials.
             "max by (condition) (crosswind_condition_info", "crosswind_trial_info",

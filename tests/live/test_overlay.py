@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
+from networks import CUT_CLIENT, ECHO_SERVER
 
 from crosswind.spec import fabric_of, resolve
 from crosswind.spec.load import parse_experiment
+from crosswind.spec.resolved import ResolvedCut
 from crosswind.testbed import Agent, Node, RunningFabric, TestbedError
 from crosswind.testbed.enter import words_to_enter
 
@@ -45,7 +47,7 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as end:
 
 def spec_of(overlay: str):
     resolved = resolve(parse_experiment(EXPERIMENT.replace("OVERLAY", overlay).encode(), "live.yaml"))
-    return fabric_of(resolved, "none")
+    return fabric_of(resolved, "none").with_changes(faults=True)
 
 
 def within(node: Node, *words: str) -> subprocess.CompletedProcess[str]:
@@ -96,6 +98,32 @@ def test_packets_are_fifty_bytes_longer_and_the_mtu_is_as_much_smaller(
     # 1422 and 28 bytes of headers are the MTU inside.
     assert received(overlaid.nodes["client"], overlaid.nodes["server"], 1422) == 1422
     assert received(overlaid.nodes["client"], overlaid.nodes["server"], 1423) == 0
+
+
+def test_a_cut_that_answers_resets_connections_through_the_overlay(overlaid: RunningFabric) -> None:
+    server, client = overlaid.nodes["server"], overlaid.nodes["client"]
+    pipe = subprocess.PIPE
+    serves = [*words_to_enter(server.pid), sys.executable, "-c", ECHO_SERVER]
+    connects = [*words_to_enter(client.pid), sys.executable, "-c", CUT_CLIENT, server.address]
+    with (
+        subprocess.Popen(serves, stdout=pipe, text=True) as serving,
+        subprocess.Popen(connects, stdin=pipe, stdout=pipe, text=True) as connecting,
+    ):
+        try:
+            assert serving.stdout is not None
+            assert connecting.stdout is not None
+            assert connecting.stdin is not None
+            assert serving.stdout.readline() == "listening\n"
+            assert connecting.stdout.readline() == "connected\n"
+            overlaid.cut([ResolvedCut(sources=["client"], targets=["server"], answer="reset")])
+            print(file=connecting.stdin, flush=True)
+            lines = [connecting.stdout.readline().split() for _ in range(2)]
+        finally:
+            serving.kill()
+            connecting.kill()
+    assert [what for what, _ in lines] == ["ConnectionResetError", "ConnectionRefusedError"]
+    # A second of silence is what the sockets would have waited for.
+    assert max(float(took) for _, took in lines) < 0.5
 
 
 def test_without_an_overlay_packets_are_as_sent(live: Live) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pytest
-from networks import TWO_NODES
+from networks import CUT_CLIENT, ECHO_SERVER, TWO_NODES
 
 import crosswind
 from bench.partition import Partition, impossible, partition
@@ -63,35 +63,11 @@ def cut(source: str, target: str, answer: Answer = "silence") -> ResolvedCut:
     return ResolvedCut(sources=[source], targets=[target], answer=answer)
 
 
-SERVER = """
-import socket
-server = socket.create_server(("", 7000))
-while True:
-    connection, _ = server.accept()
-    while data := connection.recv(100):
-        connection.sendall(data)
-"""
 ECHO = """
 import socket
 connection = socket.create_connection(("b", 7000), 1)
 connection.sendall(b"x")
 print(connection.recv(1))
-"""
-# Prints what became of a connection, an exchange on an old one, and how long each took.
-CLIENT = """
-import socket, sys, time
-old = socket.create_connection(("b", 7000))
-print("connected", flush=True)
-sys.stdin.readline()
-for act in (lambda: (old.sendall(b"x"), old.recv(1)), lambda: socket.create_connection(("b", 7000), 1)):
-    old.settimeout(1)
-    began = time.monotonic()
-    try:
-        act()
-        what = "passed"
-    except OSError as error:
-        what = type(error).__name__
-    print(what, time.monotonic() - began, flush=True)
 """
 
 
@@ -106,9 +82,9 @@ def test_a_cut_that_answers_resets_connections_at_once_and_a_silent_one_does_not
     answer: Answer, expected: list[str]
 ) -> None:
     with crosswind.Fabric(PAIR) as net:
-        server = net.popen("b", [sys.executable, "-c", SERVER])
+        server = net.popen("b", [sys.executable, "-c", ECHO_SERVER])
         net.await_port("b", 7000)
-        client = net.popen("a", [sys.executable, "-c", CLIENT], stdin=-1, stdout=-1)
+        client = net.popen("a", [sys.executable, "-c", CUT_CLIENT, "b"], stdin=-1, stdout=-1)
         assert client.stdin is not None
         assert client.stdout is not None
         assert client.stdout.readline() == "connected\n"
@@ -190,7 +166,7 @@ def test_cuts_by_hand_stay_when_conditions_change_and_are_among_the_changes() ->
 
 def test_a_paused_node_stands_still_and_a_killed_one_has_no_process_left() -> None:
     with crosswind.Fabric(PAIR) as net:
-        server = net.popen("b", [sys.executable, "-c", SERVER])
+        server = net.popen("b", [sys.executable, "-c", ECHO_SERVER])
         net.await_port("b", 7000)
         echo = [sys.executable, "-c", ECHO]
         assert net.exec("a", echo).stdout == "b'x'\n"

@@ -144,6 +144,13 @@ def test_up_ends_with_a_signal_and_leaves_nothing(live: Live, number: signal.Sig
     assert list((live.folder / "runtime").iterdir()) == []
 
 
+def test_up_says_that_the_end_of_its_input_ended_it(live: Live) -> None:
+    (live.folder / "network.yaml").write_text(TWO_NODES)
+    # As a shell starts what has a `&` behind it in a script.
+    status, said = live.run("up", "network.yaml")
+    assert (status, said.splitlines()[-2:]) == (0, ["ready", "ended: its input ended"])
+
+
 def test_a_killed_up_leaves_only_what_cleanup_removes(live: Live) -> None:
     with live.up(TWO_NODES) as (process, _):
         process.kill()

@@ -29,6 +29,7 @@ RABBITMQ = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
 MARIADB = Path("/usr/sbin/mariadbd")
 PROJECTS = ("first", "second")
 _READY_S = 180.0
+_LAST_WORDS = 2000
 
 
 def missing() -> str | None:
@@ -36,7 +37,7 @@ def missing() -> str | None:
     if os.geteuid() != 0:
         return "MariaDB and RabbitMQ of the tests run as root"
     if not (INSTALLED / "bin/nova-compute").exists() or not RABBITMQ.exists() or not MARIADB.exists():
-        return "no OpenStack here; tests/live/openstack_services/install.sh installs one (450 MB)"
+        return "no OpenStack here; tests/live/openstack_services/install.sh installs one (590 MB)"
     return None
 
 
@@ -73,8 +74,14 @@ class Cloud:
                 text=True,
                 check=False,
             )
-        assert done.returncode == 0, f"{program} {' '.join(words)}: {done.returncode}; see {log}"
+        failure = f"{program} {' '.join(words)}: {done.returncode}\n"
+        assert done.returncode == 0, failure + log.read_text(errors="replace")[-_LAST_WORDS:]
         return done.stdout
+
+    def last_words(self) -> str:
+        """Return the end of every log; the folder does not outlive a test."""
+        logs = sorted((self.folder / "logs").iterdir())
+        return "\n".join(f"{log.name}:\n{log.read_text(errors='replace')[-_LAST_WORDS:]}" for log in logs)
 
     @contextmanager
     def service(self, name: str, *command: str, env: Mapping[str, str] | None = None) -> Iterator[None]:
@@ -230,6 +237,8 @@ def _await(it: Cloud, port: int) -> None:
 
 def _await_hosts(it: Cloud, nova: Sequence[str]) -> None:
     def mapped() -> bool:
+        # The scheduler's own task that finds hosts ends with its first error.
+        it.run("nova-manage", *nova, "cell_v2", "discover_hosts")
         listed = it.run("nova-manage", *nova, "cell_v2", "list_hosts")
         return all(host in listed for host in COMPUTE_HOSTS)
 
@@ -239,7 +248,7 @@ def _await_hosts(it: Cloud, nova: Sequence[str]) -> None:
 def _until(it: Cloud, what: str, done: object) -> None:
     deadline = time.monotonic() + _READY_S
     while not done():  # type: ignore[operator]
-        assert time.monotonic() < deadline, f"{what}: not ready within {_READY_S:g} s; see {it.folder}/logs"
+        assert time.monotonic() < deadline, f"{what}: not ready within {_READY_S:g} s\n{it.last_words()}"
         time.sleep(0.2)
 
 

@@ -86,7 +86,7 @@ def _files(folder: Path, ports: Ports, installed: Path) -> dict[str, Sections]:
         "service_user": account | {"send_service_user_token": True},
         "cinder": account,
         "oslo_concurrency": locks,
-        "scheduler": {"discover_hosts_in_cells_interval": 2, "workers": 1},
+        "scheduler": {"workers": 1},
         "conductor": {"workers": 1},
         "filter_scheduler": {
             "enabled_filters": "ComputeFilter,ImagePropertiesFilter,ServerGroupAntiAffinityFilter,"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the services of OpenStack for tests/live/test_openstack.py: those from PyPI into .venv/openstack (230 MB), MariaDB and
-# RabbitMQ from Debian without starting them. Takes some minutes.
+# Installs the services of OpenStack for tests/live/test_openstack.py: those from PyPI into .venv/openstack (590 MB in all), MariaDB and
+# RabbitMQ from Debian without starting them. Takes a minute.
 set -eu
 cd "$(dirname "$0")"
 ROOT=../../..

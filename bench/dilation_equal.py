@@ -1,0 +1,151 @@
+"""Whether an application perceives the same at dilations of 1, 4 and 10, where this machine can do all three.
+
+    python -m bench.dilation_equal bulk|rpc|ycsb|web [--rounds 6] [--control cubic|reno]
+
+Ten conditions with uplinks of 1 Gbit/s, applied where packets enter the switch. Trials of one round have the
+same seed and follow one another in random order. Each figure at 4 and at 10 is compared with that at 1 by two
+one-sided tests of the mean ratio, paired by round, with a margin of 5 %. A figure that is 0 in a round has no
+ratio; then the means are shown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+import crosswind
+from crosswind.stats.equivalence import alike, tost_paired
+
+DILATIONS = (1, 4, 10)
+MARGIN = 1.05
+CONDITIONS: Mapping[str, Sequence[object]] = {
+    "lan": [],
+    "metro": [{"delay": {"time": "1ms"}}],
+    "country": [{"delay": {"time": "10ms"}}],
+    "lossy-0.1": [{"lose": "0.1%"}],
+    "lossy-1": [{"lose": "1%"}],
+    "far-lossy": [{"delay": {"time": "5ms"}}, {"lose": "0.5%"}],
+    "bursts": [{"lose": {"gilbert_elliott": {"p": "0.1%", "r": "20%"}}}],
+    "policed": [{"police": {"rate": "200Mbit/s", "burst": "100kB"}}],
+    "shaped": [{"shape": {"rate": "200Mbit/s", "burst": "15kB", "buffer": "250kB"}}],
+    "codel": [{"shape": {"rate": "200Mbit/s", "burst": "15kB", "buffer": "1MB", "drop": {"codel": {}}}}],
+}
+
+
+@dataclass(frozen=True)
+class Tried:
+    """An application on its nodes, and the figures that are compared, as metric and statistic."""
+
+    nodes: Sequence[str]
+    application: Mapping[str, object]
+    figures: Sequence[tuple[str, str]]
+
+
+OPERATIONS = (
+    ("latency", "p50"),
+    ("throughput", "mean"),
+    ("slow", "share"),
+    ("retransmissions", "count"),
+)
+PHASES = {"duration": "1500ms", "warm_up": "500ms"}
+APPLICATIONS = {
+    "bulk": Tried(
+        ("a", "b"),
+        {"traffic": {"exchange": "bulk", **PHASES}},
+        (("goodput", "mean"), ("retransmissions", "count")),
+    ),
+    "rpc": Tried(
+        ("server", "client"),
+        {"rpc": {"connections": 8, "request": "100B", "response": "10kB", **PHASES}},
+        OPERATIONS,
+    ),
+    "ycsb": Tried(
+        ("db0", "db1", "client"),
+        {"ycsb": {"workload": "b", "records": 1000, "clients": 4, **PHASES}},
+        OPERATIONS,
+    ),
+    "web": Tried(
+        ("server", "client"),
+        {"web": {"connections": 4, **PHASES}},
+        OPERATIONS,
+    ),
+}
+
+
+def experiment(name: str, control: str, rounds: int) -> dict[str, object]:
+    """Return the experiment of an application: every condition at every dilation."""
+    tried = APPLICATIONS[name]
+    return {
+        "name": f"equal-{name}-{control}",
+        "time": {"dilation": list(DILATIONS)},
+        "topology": {
+            "hosts": len(tried.nodes),
+            "uplink": {"rate": "1Gbit/s", "delay": "100us", "buffer": "250kB"},
+            "tcp": {"congestion_control": control},
+            "nodes": {node: f"h{host}" for host, node in enumerate(tried.nodes)},
+            "wait": "sleep",
+        },
+        "conditions": [
+            {condition: {"switch.ingress": list(elements)}} for condition, elements in CONDITIONS.items()
+        ],
+        "application": dict(tried.application),
+        "trials": {"repeat": rounds, "rest": "0s"},
+    }
+
+
+def rows(name: str, control: str, rounds: int, results: Path) -> Iterator[str]:
+    """Run an application and yield the rows of its table."""
+    with crosswind.run(experiment(name, control, rounds), results, quiet=True) as run:
+        for condition in CONDITIONS:
+            for metric, statistic in APPLICATIONS[name].figures:
+                found = [_by_block(run, f"{condition}@{factor}", metric, statistic) for factor in DILATIONS]
+                blocks = sorted(set.intersection(*(set(each) for each in found)))
+                values = [[each[block] for block in blocks] for each in found]
+                cells = [_compared(values[0], other) for other in values[1:]]
+                shown = f"{fmean(values[0]):.4g}" if blocks else "-"
+                asked = [name, control, condition, f"{metric} {statistic}"]
+                yield f"| {' | '.join([*asked, shown, *cells])} |"
+
+
+def _by_block(run: crosswind.LoadedRun, condition: str, metric: str, statistic: str) -> dict[int, float]:
+    """Return a figure of the trials that count, by block."""
+    counted = run.trials.filter(f"condition = '{condition}' and fidelity != 'void'").set_alias("t")
+    named = f"metric = '{metric}' and statistic = '{statistic}' and value is not null"
+    values = run.metrics.filter(named).set_alias("m")
+    return dict(values.join(counted, "m.trial = t.trial").project("t.block, m.value").fetchall())
+
+
+def _compared(base: Sequence[float], other: Sequence[float]) -> str:
+    """Return the ratio of means with its interval, and what it says."""
+    if len(base) < 2:
+        return "no trials"
+    if not all(value > 0 for value in (*base, *other)):
+        same = "same" if not any(base) and not any(other) else "no ratio"
+        return f"{fmean(base):.4g} and {fmean(other):.4g}: {same}"
+    margin = math.log(MARGIN)
+    tested = tost_paired([math.log(each) for each in base], [math.log(each) for each in other], margin)
+    outcome = alike(tested.low, tested.high, -margin, margin)
+    ratio, low, high = (math.exp(each) for each in (tested.difference, tested.low, tested.high))
+    return f"{ratio:.3f} ({low:.3f} to {high:.3f}) {outcome}"
+
+
+def main() -> None:
+    """Read the command line and print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("application", choices=APPLICATIONS)
+    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--control", choices=("cubic", "reno"), default="cubic")
+    parser.add_argument("--results", type=Path, default=Path("results-equal"))
+    asked = parser.parse_args()
+    print("| application | control | condition | figure | at 1 | ratio at 4 | ratio at 10 |")
+    print("|---|---|---|---|---|---|---|")
+    for row in rows(asked.application, asked.control, asked.rounds, asked.results):
+        print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()
