@@ -19,7 +19,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := $(shell find crates python -type f -not -name '*.pyc' -not -path '*/target/*') Cargo.toml Cargo.lock pyproject.toml setup.py requirements-page.txt
 
-.PHONY: build tools programs agents demo test test-all floors wheel test-wheel bench lint lint-cargo-fmt lint-clippy lint-ruff lint-ruff-format lint-mypy lint-layers lint-words docs docs-rust docs-site clean
+.PHONY: build tools programs agents demo test prepare test-programs test-all floors wheel test-wheel bench lint lint-cargo-fmt lint-clippy lint-ruff lint-ruff-format lint-mypy lint-layers lint-words docs docs-rust docs-site clean
 
 build: .venv/.built
 
@@ -68,7 +68,7 @@ demo: build
 	$(BIN)/crosswind demo
 
 test: build .venv/.tools
-	@bash tests/prepare.sh
+	@$(MAKE) --no-print-directory --jobs 2 prepare test-programs
 	$(RUST_TESTS) --no-fail-fast || { echo "a Rust test failed; all run once more"; $(RUST_TESTS); }
 	$(PURE) -m "not long"
 	$(LIVE) --numprocesses 4 -m "not long"
@@ -82,12 +82,18 @@ PURE := $(BIN)/pytest --numprocesses auto --ignore tests/live
 # may have taken the core away.
 LIVE := $(BIN)/pytest --dist loadfile --reruns 1 -r aR tests/live
 
-test-all: build .venv/.tools
+# What the tests can use: most of it waits for downloads, so it is fetched while the tests of Rust compile.
+prepare: build
 	@bash tests/prepare.sh
+
+test-programs:
+	cargo test --workspace --no-run --quiet
+
+test-all: build .venv/.tools prepare
 	$(MAKE) --no-print-directory floors
 	$(PURE) -m long
 	$(LIVE) -m "long and alone"
-	$(LIVE) --numprocesses 3 -m "long and not alone"
+	$(LIVE) --numprocesses 4 -m "long and not alone"
 
 # The oldest versions have wheels for the oldest Python alone, 3.11; they are installed once.
 FLOORS := .venv/floors/bin

@@ -80,14 +80,6 @@ def test_a_sort_waits_for_the_network_that_it_shuffles_through(live: Live) -> No
 
 
 @pytest.mark.long
-@needs("hdfs")
-def test_a_count_reads_from_and_writes_to_hdfs(live: Live) -> None:
-    folder = run(live, "[none]", "workload: wordcount, records: 20000, storage: hdfs")
-    assert values(folder, "tasks.failed", "none") == [0]
-    assert "NameNode" in next(folder.glob("logs/*/master/namenode.err")).read_text()
-
-
-@pytest.mark.long
 @needs(None)
 def test_queries_find_the_rows_that_another_engine_found(live: Live) -> None:
     asked = "workload: tpch, scale_factor: 0.01, queries: [6, 12], warm_up_runs: 0"

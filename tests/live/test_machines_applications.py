@@ -169,6 +169,8 @@ def test_spark(place: Machines) -> None:
     place.measure(f"{{spark: {{workload: wordcount, records: 20000, storage: hdfs, {options}}}}}", nodes)
     assert place.value("tasks.failed", "total") == 0
     assert list(place.run_folder.glob("logs/*/client/events.jsonl.gz"))
+    (log,) = place.run_folder.glob("logs/*/master/namenode.err")
+    assert "NameNode" in log.read_text()
     for worker in ("worker0", "worker1"):
         (log,) = place.run_folder.glob(f"logs/*/{worker}/executor-*.err")
         assert "Starting executor ID" in log.read_text()
