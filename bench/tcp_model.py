@@ -1,18 +1,19 @@
 """The simulator's TCP beside Linux's, over 20 conditions: bulk goodput, and calls that meet a timeout.
 
-`python -m bench.tcp_model [ROUNDS [CONDITION ...]]` runs each condition live and in virtual time with the
-same seeds, `ROUNDS` times, and prints a row of a table for each. Losses are drawn from the same seeds, so
-that both lose the same packets as long as they send alike. A call meets a timeout where it takes longer than
-the least timeout (200 ms) and the fastest call together. The interval of a share is that of a binomial at
-95 %, from the live calls alone. `wait: sleep` leaves both CPUs to the ends, and is exact from 60 us on.
+`python -m bench.tcp_model [ROUNDS [CONDITION ...]] [--dilation K]` runs each condition live and in virtual
+time with the same seeds, `ROUNDS` times, and prints a row of a table for each. Losses are drawn from the same
+seeds, so that both lose the same packets as long as they send alike. A call meets a timeout where it takes
+longer than the least timeout (200 ms) and the fastest call together. The interval of a share is that of a
+binomial at 95 %, from the live calls alone. `wait: sleep` leaves both CPUs to the ends, and is exact from
+60 us on. Under a dilation the live ends perceive a machine that is K times as fast, and stalls of 1/K.
 
 The last column is how late the emulator's packets left (P99): a machine that is too busy shows there.
 """
 
+import argparse
 import csv
 import math
 import statistics
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,7 +42,7 @@ topology:
 application: {application}
 conditions: [tried: {condition}]
 trials: {{repeat: 1, seed: {seed}}}
-"""
+{time}"""
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Case:
     calls: str = "connections: 16, request: 100B, response: 10kB"
     tcp: str = "congestion_control: cubic"
 
-    def resolved(self, application: str, seed: int) -> Resolved:
+    def resolved(self, application: str, seed: int, dilation: int | None) -> Resolved:
         """Return the experiment of an application in this network."""
         text = EXPERIMENT.format(
             rate=self.rate,
@@ -66,6 +67,7 @@ class Case:
             application=application,
             condition=self.condition,
             seed=seed,
+            time="" if dilation is None else f"time: {{dilation: {dilation}}}\n",
         )
         return resolve(parse_experiment(text.encode(), f"{self.name}.yaml"))
 
@@ -186,16 +188,16 @@ class Compared:
         return f"| {' | '.join(cells)} |"
 
 
-def compared(case: Case, seeds: range) -> Compared:
+def compared(case: Case, seeds: range, dilation: int | None) -> Compared:
     """Run a condition with each seed, live and in virtual time."""
     found = Compared()
     for seed in seeds:
-        bulk = case.resolved(f"{{traffic: {{{LENGTH}}}}}", seed)
+        bulk = case.resolved(f"{{traffic: {{{LENGTH}}}}}", seed, dilation)
         metrics, _, late_ns = _live(bulk, seed)
         found.live_bps.append(_goodput(metrics))
         found.late_ns.append(late_ns)
         found.simulated_bps.append(_goodput(_simulated(bulk, seed).metrics))
-        calls = case.resolved(f"{{rpc: {{{case.calls}, {LENGTH}}}}}", seed)
+        calls = case.resolved(f"{{rpc: {{{case.calls}, {LENGTH}}}}}", seed, dilation)
         _, latencies_ns, late_ns = _live(calls, seed)
         longest_ns = min(latencies_ns) + RTO_MIN_NS
         found.live_calls += len(latencies_ns)
@@ -251,7 +253,7 @@ def _latencies_ns(samples: Path) -> list[int]:
         ]
 
 
-def rows(rounds: int, names: list[str]) -> Iterator[str]:
+def rows(rounds: int, names: list[str], dilation: int | None) -> Iterator[str]:
     """Yield the table, line by line."""
     heads = ["condition", "bulk, Mbit/s: Linux", "simulated", "ratio"]
     heads += ["calls with a timeout, %: Linux", "simulated", "ratio", "late P99, us"]
@@ -259,10 +261,19 @@ def rows(rounds: int, names: list[str]) -> Iterator[str]:
     yield f"| {' | '.join(['---'] * len(heads))} |"
     for case in CASES:
         if not names or case.name in names:
-            yield compared(case, range(1, rounds + 1)).row(case.name)
+            yield compared(case, range(1, rounds + 1), dilation).row(case.name)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("rounds", type=int, nargs="?", default=ROUNDS)
+    parser.add_argument("conditions", nargs="*", metavar="condition", help="by name; all when absent")
+    parser.add_argument("--dilation", type=int)
+    asked = parser.parse_args()
+    for line in rows(asked.rounds, asked.conditions, asked.dilation):
+        print(line, flush=True)
 
 
 if __name__ == "__main__":
-    asked = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
-    for line in rows(asked, sys.argv[2:]):
-        print(line, flush=True)
+    main()
