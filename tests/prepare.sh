@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Gets what the tests can use and this machine lacks. What cannot be had is no error here: its tests say SKIPPED and why.
-# All at once, since most of it waits for a download, and each compiler for itself: 7 to 3 minutes on two cores.
+# All at once: downloads wait while compilers work.
 set -u
 cd "$(dirname "$0")/.."
 
