@@ -20,7 +20,7 @@ RIGHT_HERE = [case for case in RIGHT if case.store != "cassandra" or case.worklo
 def test_a_store_that_is_configured_well_is_right_under_the_same_faults(live: Live, case: Case) -> None:
     found = verdict(live, case)
     assert found.verdict == "ok", found.shown or found.undecided_because
-    # There was something to judge: beside other tests, Cassandra with Paxos confirms 186.
-    assert found.confirmed > 100
+    # There was something to judge: ten a key.
+    assert found.confirmed > 50
     # The faults were felt: some operations have no known outcome.
     assert found.unknown > 0

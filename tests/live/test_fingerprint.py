@@ -237,6 +237,7 @@ def test_a_run_keeps_a_fingerprint_of_two_seconds(live: Live, experiment: Callab
 
 @pytest.mark.skipif(bool(IPERF3.missing()), reason="iperf3 is missing; run `crosswind apps install iperf3`")
 @pytest.mark.long
+@pytest.mark.alone
 def test_an_emulated_bucket_comes_back_from_iperf3s_report(tmp_path: Path) -> None:
     credit = {
         "budget_bits": BUDGET_BITS,
@@ -262,8 +263,7 @@ def test_an_emulated_bucket_comes_back_from_iperf3s_report(tmp_path: Path) -> No
     found = identify(trace)
     assert found.low_bps is not None
     assert found.budget_bits is not None
-    # On a quiet machine the line is never idle and the rate exact to 0.003 %; 0.7 % too low was seen on a
-    # busy one.
+    # On a quiet machine the line is never idle and the rate exact to 0.003 %; on a busy one 9 % too low.
     assert found.high_bps.value == pytest.approx(HIGH_BPS, rel=0.01)
     assert found.low_bps.value == pytest.approx(LOW_BPS, rel=0.005)
     assert found.budget_bits.value == pytest.approx(BUDGET_BITS, rel=0.02)
