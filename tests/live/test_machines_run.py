@@ -76,6 +76,25 @@ def test_one_other_machine_carries_a_network_alone(place: Place) -> None:
     place.await_nothing_left()
 
 
+def test_a_machine_carries_a_switch_and_no_node(place: Place) -> None:
+    (place.folder / "star.yaml").write_text(
+        "name: live\n"
+        "topology:\n"
+        "  {hosts: 2, uplink: {rate: 100Mbit/s, delay: 2ms}, nodes: {server: h0, client: h1}, wait: sleep}\n"
+        "conditions: [none]\n"
+        "application: {rpc: {duration: 1s, warm_up: 500ms}}\n"
+        "trials: {repeat: 1, rest: 0s, seed: 7, limits: {void: accept}}\n"
+    )
+    (place.folder / "placed.yaml").write_text(
+        "ssh: {hosts: [m0, m1, m2], place: {switch: m0, h0: m1, h1: m2}}\n"
+    )
+    status, said = place.run("run", "star.yaml", "--testbed", "placed.yaml")
+    assert status == 0, said
+    (shortest_ns,) = shortest(place.run_folder).values()
+    assert 8_000_000 <= shortest_ns < 9_000_000
+    place.await_nothing_left()
+
+
 def test_private_programs_are_copied_to_machines_that_lack_them(place: Place) -> None:
     if IPERF3.missing() or not IPERF3.places()[0].is_dir():
         pytest.skip("SKIPPED: iperf3 is not among the private packages")

@@ -42,7 +42,7 @@ impl Session {
         switch: bool,
     ) -> Result<Value, Failure> {
         let began = Instant::now();
-        if !self.nodes.is_empty() {
+        if self.is_up() {
             return Err(Failure::invalid("up: a fabric is up already; request `down` first"));
         }
         if switch && (generation.is_some() || record.is_some() || capture.is_some()) {

@@ -81,7 +81,7 @@ struct Session {
     lease: Option<Lease>,
     /// When steps are reported next, while the caller watches.
     reports_at: Option<Instant>,
-    /// Empty when no fabric is up.
+    /// Those of the fabric that is up. A machine that carries a switch or hosts without programs has none.
     nodes: Vec<Node>,
     /// The groups that enforce the limits of nodes.
     groups: Groups,
@@ -243,8 +243,13 @@ impl Session {
         })
     }
 
+    /// Other backends have a node that is the switch.
+    fn is_up(&self) -> bool {
+        self.emulator.is_some() || !self.nodes.is_empty()
+    }
+
     fn must_be_up(&self, request: &str) -> Result<(), Failure> {
-        if self.nodes.is_empty() {
+        if !self.is_up() {
             return Err(Failure::invalid(format!("{request}: no fabric is up; request `up` first")));
         }
         Ok(())
