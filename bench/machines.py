@@ -3,7 +3,7 @@
 The machines are real sshd in namespaces of their own (tests/live/machines.py), on this machine: their clocks
 are seconds apart, that of the last runs 50 ppm faster, and the network between them is one of Crosswind's,
 of 10 Gbit/s and 0.2 ms +- 0.1 ms each way. The file is one for both. It is that of the catalogue, but for
-uplinks of 2 ms: a link between machines must be longer than what is between them. Rates are at a hundredth:
+uplinks of 2 ms: a link between machines must be longer than what is between them. Rates are at a fiftieth:
 each of six emulators on two cores carries every packet of the interference. HPCC runs at full scale, as its
 rings send 800 MB.
 
@@ -40,7 +40,7 @@ ssh:
   underlay: {delay: 700us, clock_error: 100us}
 """
 UPLINK = ("uplink: {rate: 10Gbit/s, delay: 2us,", "uplink: {rate: 10Gbit/s, delay: 2ms,")
-SCALE = ("scale: 0.1\n", "scale: 0.01\n")
+SCALE = ("scale: 0.1\n", "scale: 0.02\n")
 
 
 @dataclass(frozen=True)
