@@ -37,6 +37,7 @@ STEP_NS = 30_000_000
 # Of the last machine, so that its programs load a clock that can be set.
 DRIFT_PPM = 20
 TRIALS = 12
+KILLS = int(os.environ.get("CROSSWIND_KILLS", "5"))
 EXPERIMENT = experiment(
     {"server": "left", "idle": "right", "client": "far"}, warm_up="200ms", repeat=TRIALS // 2
 )
@@ -105,16 +106,16 @@ def place() -> Iterator[KillPlace]:
         yield KillPlace(rig, folder, {path.name for path in folder.iterdir()})
 
 
+# Fifty take a quarter of an hour.
+@pytest.mark.timeout(300 + 60 * KILLS)
 def test_kills_at_random_instants_leave_nothing_and_lose_nothing(place: KillPlace) -> None:
-    # Fifty take a quarter of an hour.
-    kills = int(os.environ.get("CROSSWIND_KILLS", "5"))
-    chance = random.Random(SEED + kills)
+    chance = random.Random(SEED + KILLS)
     first_trial_s = seconds_to_a_stored_trial(place)
     finished: set[str] = set()
     happened: dict[str, int] = {}
-    for number in range(kills):
+    for number in range(KILLS):
         # The first runs are hit while they begin; what the last of them left is resumed.
-        begins = number < max(2, kills // 10) or len(finished) == TRIALS
+        begins = number < max(2, KILLS // 10) or len(finished) == TRIALS
         running = place.begin(*(place.begins() if begins else ("resume",)))
         with contextlib.suppress(subprocess.TimeoutExpired):
             running.wait(chance.uniform(0.2, 1.2) * first_trial_s)
@@ -139,7 +140,7 @@ def test_kills_at_random_instants_leave_nothing_and_lose_nothing(place: KillPlac
     assert running.returncode == 0, said
     assert len(place.stored()) == TRIALS
     place.await_undone()
-    print(f"{kills} kills: {happened}; a run takes {first_trial_s:.1f} s to its first trial")
+    print(f"{KILLS} kills: {happened}; a run takes {first_trial_s:.1f} s to its first trial")
 
 
 def test_a_clock_that_is_set_voids_the_trial_it_fell_into_and_no_other(place: KillPlace) -> None:
