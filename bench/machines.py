@@ -3,9 +3,9 @@
 The machines are real sshd in namespaces of their own (tests/live/machines.py), on this machine: their clocks
 are seconds apart, that of the last runs 50 ppm faster, and the network between them is one of Crosswind's,
 of 10 Gbit/s and 0.2 ms +- 0.1 ms each way. The file is one for both. It is that of the catalogue, but for
-uplinks of 2 ms: a link between machines must be longer than what is between them. Rates are at a fiftieth:
-each of six emulators on two cores carries every packet of the interference. HPCC runs at full scale, as its
-rings send 800 MB.
+uplinks of 2 ms: a link between machines must be longer than what is between them. Rates are at a fiftieth,
+which leaves less interference for six emulators to carry on two cores. HPCC runs at full scale, as its rings
+send 800 MB.
 
 Each round runs one trial of each condition here and there, in turn. Figures are compared by two one-sided
 tests, paired by round. Needs root, and what the applications need.

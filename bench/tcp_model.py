@@ -271,6 +271,9 @@ def main() -> None:
     parser.add_argument("conditions", nargs="*", metavar="condition", help="by name; all when absent")
     parser.add_argument("--dilation", type=int)
     asked = parser.parse_args()
+    names = [case.name for case in CASES]
+    if unknown := [name for name in asked.conditions if name not in names]:
+        parser.error(f"no condition is called {unknown[0]!r}; there are {'; '.join(names)}")
     for line in rows(asked.rounds, asked.conditions, asked.dilation):
         print(line, flush=True)
 
