@@ -70,6 +70,7 @@ def preflight(resolved: Resolved) -> Checked:
         checked = check_machines(resolved)
         rootless = any(machine.rootless for machine in checked.machines)
         return Checked(rootless, checked.machines, checked.notes, checked.programs)
+    notes = machine_notes(resolved)  # Before the agent of this check is one of those that run.
     with Agent() as agent:
         check_disks(resolved, agent)
-        return Checked(agent.hello.rootless, notes=machine_notes(resolved))
+        return Checked(agent.hello.rootless, notes=notes)
