@@ -187,7 +187,7 @@ class Durations:
         stolen_ns, window_ns = self._touched.unplaced_ns, self._touched.window_ns
         if not stolen_ns:
             return 0.0
-        slice_ns = np.geomspace(min(SLICE_NS_MIN, stolen_ns), min(SLICE_NS_MAX, stolen_ns), _SLICES)
+        slice_ns = self._slice_ns
         upto = np.searchsorted(self._quiet_ns, x, side="right")
         # Searched with another type, the whole array would be converted, for every `x`.
         before = np.searchsorted(self._quiet_ns, (x - slice_ns).astype(np.int64), side="right")
@@ -199,6 +199,12 @@ class Durations:
         expected = reach_ns * slices / window_ns
         each = 1 + expected / slices
         return float((expected + SURE * np.sqrt(expected * each)).max())
+
+    @cached_property
+    def _slice_ns(self) -> Floats:
+        """Lengths that the slices of steal can have had."""
+        stolen_ns = self._touched.unplaced_ns
+        return np.geomspace(min(SLICE_NS_MIN, stolen_ns), min(SLICE_NS_MAX, stolen_ns), _SLICES)
 
     @cached_property
     def _sums_ns(self) -> Floats:
