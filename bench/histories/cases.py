@@ -48,6 +48,7 @@ class Case:
                 "hosts": len(nodes),
                 "uplink": {"rate": "1Gbit/s", "delay": "100us"},
                 "nodes": {node: f"h{number}" for number, node in enumerate(nodes)},
+                "wait": "sleep",  # Stores and clients need the CPUs.
             },
             "conditions": [{"faults": {"at": {at: dict(step) for at, step in self.faults.items()}}}],
             "application": {

@@ -23,7 +23,11 @@ from crosswind.testbed import Agent, RunningFabric, TestbedError
 from crosswind.testbed.plain import plain_fabric
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from conftest import Live
+
+    from crosswind.spec.resolved import FabricSpec
 
 DATABASE = ("db0", "db1", "client")
 CLUSTER = ("master", "worker0", "worker1", "client")
@@ -60,6 +64,11 @@ SERVICES = {"server": {"command": ["sh", "-c", UP]}, "client": {"command": ["tru
 NODES = ("server", "client", "worker0", "worker1", "rank0", "rank1")
 
 
+def network(nodes: Sequence[str]) -> FabricSpec:
+    """Return a network whose emulator leaves the CPUs to what starts and ends in it."""
+    return plain_fabric(nodes).model_copy(update={"wait": "sleep"})
+
+
 # Three that end in ways of their own; the others are variations of these.
 SHORT = ("postgresql", "redis", "etcd")
 
@@ -81,7 +90,7 @@ def staged(fabric: RunningFabric, folder: Path) -> Stage:
 
 
 def test_a_store_that_hangs_ends_within_five_seconds(live: Live, store: Application) -> None:
-    spec = plain_fabric(DATABASE)
+    spec = network(DATABASE)
     if not store.is_prepared(DATABASE):
         # As in a run, where preparing has logs of its own: processes of one name share one.
         with Agent() as agent, RunningFabric(agent, spec, live.folder / "prepare-logs") as fabric:
@@ -104,7 +113,7 @@ def test_whatever_the_application_what_hangs_ends_within_five_seconds(live: Live
         item.what for each in found.values() for item in (*each.missing(each.variant), *each.own_missing())
     ]
     ready = [each for each in found.values() if not each.missing(each.variant) and not each.own_missing()]
-    with Agent() as agent, RunningFabric(agent, plain_fabric(NODES), live.folder / "logs") as fabric:
+    with Agent() as agent, RunningFabric(agent, network(NODES), live.folder / "logs") as fabric:
         stages = [staged(fabric, live.folder / application.name) for application in ready]
         with ThreadPoolExecutor(len(ready)) as threads:
             list(threads.map(lambda each, stage: each.start(stage), ready, stages))
@@ -137,7 +146,7 @@ def test_a_load_and_its_server_that_hang_end_together_within_five_seconds(live: 
     command = SIDE_BY_SIDE["command"]
     asked = command | {"roles": command["roles"] | {"client": {"command": UP}}}
     application = Command(CommandParameters.model_validate(asked))
-    with Agent() as agent, RunningFabric(agent, plain_fabric(NODES[:2]), live.folder / "logs") as fabric:
+    with Agent() as agent, RunningFabric(agent, network(NODES[:2]), live.folder / "logs") as fabric:
         stage = staged(fabric, live.folder / "work")
         application.start(stage)
         load = application.load(stage)
@@ -156,7 +165,7 @@ def test_a_load_and_its_server_that_hang_end_together_within_five_seconds(live: 
 def test_a_cluster_that_lost_a_worker_and_hangs_ends_within_five_seconds_and_names_it(live: Live) -> None:
     asked = {"workload": "wordcount", "records": 1000, "storage": "hdfs", "warm_up_runs": 0}
     spark = Spark(SparkParameters.model_validate(asked))
-    with Agent() as agent, RunningFabric(agent, plain_fabric(CLUSTER), live.folder / "logs") as fabric:
+    with Agent() as agent, RunningFabric(agent, network(CLUSTER), live.folder / "logs") as fabric:
         stage = staged(fabric, live.folder / "work")
         spark.start(stage)
         for node in CLUSTER:
@@ -172,7 +181,7 @@ def test_a_cluster_that_lost_a_worker_and_hangs_ends_within_five_seconds_and_nam
 
 
 def test_a_server_that_ended_under_the_load_is_named_and_the_others_end(live: Live) -> None:
-    with Agent() as agent, RunningFabric(agent, plain_fabric(DATABASE), live.folder / "logs") as fabric:
+    with Agent() as agent, RunningFabric(agent, network(DATABASE), live.folder / "logs") as fabric:
         stage = staged(fabric, live.folder / "work")
         servers = [fabric.start(node, node, ["sleep", "60"], cwd=stage.folder) for node in DATABASE]
         servers[1].signal(signal.SIGKILL)
