@@ -219,7 +219,7 @@ class Blocks:
     """Blocks of a chain that nothing disturbs.
 
     Attributes:
-        intervals_s: from each block to the next, of two rounds of all proposers.
+        intervals_s: from each block to the next.
         order: as of `Chain`.
         cpus: CPU time of all validators a second.
     """
@@ -229,12 +229,12 @@ class Blocks:
     cpus: float
 
 
-def blocks(net: crosswind.Fabric, folder: Path) -> Blocks:
-    """Run validators for two rounds of all proposers."""
+def blocks(net: crosswind.Fabric, folder: Path, rounds: int) -> Blocks:
+    """Run validators until each has proposed `rounds` blocks."""
     chain = Chain(net, folder)
     chain.await_height(_FIRST, _START_S)
     cpu_s, began = chain.cpu_s(), time.monotonic()
-    last = _FIRST + 2 * len(chain.order)
+    last = _FIRST + rounds * len(chain.order)
     chain.await_height(last, 60 + 10 * (last - _FIRST))
     cpus = (chain.cpu_s() - cpu_s) / (time.monotonic() - began)
     return Blocks(intervals_s(chain.commits(), _FIRST, last), chain.order, cpus)

@@ -28,6 +28,8 @@ from bench.judges.votes import agreements
 # On one side of two oceans, by CometBFT's names: with the last one they are more than a third of 13.
 AMERICAS = ("N_Virginia", "Canada", "N_California", "Oregon", "S_Paulo")
 CUT_S = 20.0
+# In which every validator proposes a block.
+ROUNDS = 2
 
 
 def lines(folder: Path) -> Iterator[str]:
@@ -36,9 +38,9 @@ def lines(folder: Path) -> Iterator[str]:
     matrix = zones()
     with apart(matrix) as net:
         trips = round_trips(net)
-        there = blocks(net, _empty(folder / "apart"))
+        there = blocks(net, _empty(folder / "apart"), ROUNDS)
     with together(matrix) as net:
-        here = blocks(net, _empty(folder / "together"))
+        here = blocks(net, _empty(folder / "together"), ROUNDS)
     yield "CometBFT 1.0.1: 13 validators"
     yield (
         "13 validators with the built-in `kvstore` and no transactions, one in each of the 13 zones of "

@@ -46,7 +46,7 @@ def test_blocks_come_later_by_what_its_matrix_says(live: Live, matrix: Zones) ->
         folder = live.folder / network.__name__
         folder.mkdir()
         with network(matrix) as net:
-            found = blocks(net, folder)
+            found = blocks(net, folder, rounds=1)
         median_s.append(median(found.intervals_s))
     expected_s = fmean(agreements(matrix.delay_ms, found.order)) / 1e3
     assert median_s[0] - median_s[1] == pytest.approx(expected_s, rel=0.3)
