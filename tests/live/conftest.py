@@ -25,12 +25,30 @@ sys.path.insert(0, str(Path(__file__).parent))
 START = (sys.executable, "-c", "from crosswind.cli import main; main()")
 SOURCES = Path(__file__).parents[2] / "python"
 NOBODY = 65534
+# Files that take minutes begin first: workers share all files, and would wait for one of them at the end.
+LONGEST = (
+    "test_app_history.py",
+    "test_app_history_right.py",
+    "test_app_spark.py",
+    "test_kill_machines.py",
+    "test_machines_applications.py",
+    "test_node_faults.py",
+    "test_stop.py",
+    "test_console.py",
+    "test_kill_anywhere.py",
+    "test_slowed_cubic.py",
+)
 # Of the CPU time: a hypervisor that takes more explains why an emulator stalled.
 STOLEN_MIN = 0.01
 # Reasons of void trials that are the machine's.
 MACHINE = re.compile(
     r"the emulator('s core stalled| waited \d+ ms)|in all \d+(%| ms)|\d+ packets lost in the capture"
 )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the longest files begin first."""
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
 
 
 def cpu_time() -> tuple[int, int]:
