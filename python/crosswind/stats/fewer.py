@@ -81,9 +81,9 @@ def _pairs(n: int, few: int, rank: int) -> NDArray[np.float64]:
 
 def _choose(n: ArrayLike, k: int) -> NDArray[np.float64]:
     """Return the logarithm of C(n, k); -inf where n < k."""
-    many = np.asarray(n, dtype=np.float64)
     from scipy.special import gammaln  # Slow to import, and not needed by a `crosswind --help`.
 
+    many = np.asarray(n, dtype=np.float64)
     enough = many >= k
     safe = np.where(enough, many, k)
     return np.where(enough, gammaln(safe + 1) - gammaln(k + 1) - gammaln(safe - k + 1), -np.inf)
