@@ -46,7 +46,7 @@ def test_a_fault_between_machines_is_done_and_ends(place: Place, condition: str,
     assert all(fault.error is None and fault.done_ns >= fault.due_ns for fault in stored.faults)
     begins_ns, ends_ns = stored.faults[0].done_ns, stored.faults[1].done_ns
     select = f"SELECT count(*) FROM SAMPLES WHERE trial = '{trial}' AND ok AND finished_ns"
-    # An answer that was past the client's gate is on its way to the program. A fault ends before that is noted.
+    # An answer that was past the client's gate is on its way to the program; a fault ends before its note.
     between = f"{begins_ns + 100 * MS} AND {stored.faults[1].due_ns}"
     assert rows(folder, f"{select} BETWEEN {between}") == [(0,)]
     ((before,),) = rows(folder, f"{select} < {begins_ns}")
