@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from crosswind import catalog
 from crosswind.spec.document import Document, read_document
 from crosswind.spec.problems import SpecErrors
 
 
+@cache
 def read_catalogue_condition(name: str) -> Document:
-    """Return the document of a condition; `name` is one of `catalog.condition_names()`.
+    """Return the document of a condition, which is read once; `name` is one of `catalog.condition_names()`.
 
     Raises: SpecErrors: its key is another. Experiments name the condition after its file, so a key that
         differs would show a name that nothing knows.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
@@ -56,6 +57,7 @@ def experiment_problems(document: Document) -> Iterator[Problem]:
     yield from _published_problems(document)
 
 
+@lru_cache(maxsize=1)
 def setting_of(document: Document) -> Setting:
     """Return the setting of this file's conditions."""
     raw = value_at(document.data, "topology")
@@ -75,6 +77,8 @@ def setting_of(document: Document) -> Setting:
     )
 
 
+# A topology can name a file of many links, and most rules look at it.
+@lru_cache(maxsize=1)
 def _sound_topology(document: Document) -> AnyTopology | None:
     """Return the topology with the files that it names, None where it has an error."""
     raw = value_at(document.data, "topology")

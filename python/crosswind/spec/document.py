@@ -57,9 +57,9 @@ _OCTAL_OR_HEX = re.compile(r"0o[0-7]{1,20}|0x[0-9a-fA-F]{1,16}")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Document:
-    """A file's plain values and the place of each.
+    """A file's plain values and the place of each; no two are equal, so that one is looked up fast.
 
     Attributes:
         name: the file, as errors show it.

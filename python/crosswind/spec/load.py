@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources.abc import Traversable
 from pathlib import Path as FilePath
 from types import MappingProxyType
@@ -99,8 +100,9 @@ def conditions_of(document: Document) -> dict[str, Condition]:
     return conditions
 
 
+@cache
 def load_catalogue_condition(name: str) -> Condition:
-    """Read a condition of the catalogue.
+    """Return a condition of the catalogue, which is read once.
 
     Raises: SpecErrors: the catalogue has no condition of this name; names the nearest.
     """
