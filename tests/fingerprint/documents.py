@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,13 @@ MACHINE = {"kernel": "6.1", "cpu": "x", "cores": 2, "clock_source": "tsc", "tool
 SAMPLE_S = 0.05
 
 
-def fingerprint(
+def fingerprint(seed: int, **network: Any) -> dict[str, Any]:
+    """Return the document of a network as `_drawn` draws it, which the caller may change."""
+    return copy.deepcopy(_drawn(seed, **network))
+
+
+@cache
+def _drawn(
     seed: int,
     *,
     delay_ns: float = 1e6,

@@ -44,7 +44,7 @@ def test_one_network_measured_twice_is_the_same_in_every_figure() -> None:
     ],
 )
 def test_a_network_that_changed_differs_in_what_changed(change: dict[str, float], keys: set[str]) -> None:
-    found = compare_fingerprints([fingerprint(1)], [fingerprint(2, **change)])  # type: ignore[arg-type]
+    found = compare_fingerprints([fingerprint(1)], [fingerprint(2, **change)])
     assert keys <= {key for key, verdict in verdicts(found).items() if verdict == "different"}
     assert found.exit is Exit.NOT_COMPARABLE
 

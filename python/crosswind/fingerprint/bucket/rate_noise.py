@@ -23,7 +23,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import lfilter
 
 from crosswind.stats.ljung_box import autocorrelations
 
@@ -93,6 +92,8 @@ def _autoregression(
     memory: float, count: int, begins: NDArray[np.intp], random: np.random.Generator
 ) -> NDArray[np.float64]:
     """Return pieces that each start in the steady state, with innovations of variance 1."""
+    from scipy.signal import lfilter  # Takes half a second to import, and few fingerprints have a bucket.
+
     innovations = random.standard_normal(count)
     innovations[begins] /= (1 - memory**2) ** 0.5
     values = np.asarray(lfilter([1.0], [1.0, -memory], innovations))
