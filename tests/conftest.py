@@ -1,7 +1,34 @@
 """What holds for every test."""
 
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
+
+# `chromium` is shared by tests of several folders, whatever the import mode.
+sys.path.insert(0, str(Path(__file__).parent / "live"))
+
+from chromium import Chromium
 
 # How long an example takes is the machine's business; `make bench` measures speed.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+    """One browser for all tests of a worker: a start takes more than most pages."""
+    with Chromium(tmp_path_factory.mktemp("profile")) as chromium:
+        yield chromium
+
+
+@pytest.fixture
+def browser(chromium: Chromium) -> Iterator[Chromium]:
+    """The browser for one test, whose pages may write nothing to the console."""
+    chromium.forget()
+    yield chromium
+    # Its answer comes after what was written before.
+    chromium.value("0")
+    assert chromium.logged == []

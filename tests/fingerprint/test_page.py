@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import Browser, framed, needs_chromium
+from chromium import Chromium, needs_chromium
 from documents import document, fingerprint, machines, spread, transfer
 
 from crosswind.analysis.network.token_bucket import TokenBucket
@@ -110,26 +110,24 @@ def test_cpu_time_of_both_ends_is_drawn_for_each_number_of_connections() -> None
 
 
 @needs_chromium
-@pytest.mark.parametrize(("width", "scheme"), [(390, 0), (1300, 1)])
-def test_a_browser_draws_all_of_it_on_every_screen(tmp_path: Path, width: int, scheme: int) -> None:
-    found = Browser(tmp_path / "browser").told(
-        framed(render(document(looked_at_twice(sysctl="8192"))), width),
-        """const frame = document.querySelector("iframe");
-           const loaded = new Promise((done) => { frame.onload = done; });
-           if (!frame.contentDocument.querySelector("footer")) await loaded;
-           const view = frame.contentWindow, root = view.document.documentElement;
-           while (!view.Plotly) await new Promise((later) => setTimeout(later, 20));
-           view.dispatchEvent(new Event("beforeprint"));
-           view.dispatchEvent(new Event("afterprint"));
-           const wide = [...root.querySelectorAll("main *")].filter((part) =>
-             !part.closest(".scroll, pre, svg") && part.getBoundingClientRect().right > view.innerWidth + 1);
-           const drawn = [...root.querySelectorAll(".canvas")].every((canvas) =>
+@pytest.mark.parametrize(("width", "dark"), [(390, True), (1300, False)])
+def test_a_browser_draws_all_of_it_on_every_screen(
+    tmp_path: Path, browser: Chromium, width: int, dark: bool
+) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(render(document(looked_at_twice(sysctl="8192"))))
+    browser.open(f"file://{page}", width=width, dark=dark)
+    browser.await_true("window.Plotly")
+    found = browser.run(
+        """dispatchEvent(new Event("beforeprint"));
+           dispatchEvent(new Event("afterprint"));
+           const wide = [...document.querySelectorAll("main *")].filter((part) =>
+             !part.closest(".scroll, pre, svg") && part.getBoundingClientRect().right > innerWidth + 1);
+           const drawn = [...document.querySelectorAll(".canvas")].every((canvas) =>
              canvas.querySelector("svg.main-svg"));
-           return { wide: wide.map((part) => part.className), drawn };""",
-        "--window-size=1400,900",
-        f"--blink-settings=preferredColorScheme={scheme}",
+           return { inner: innerWidth, wide: wide.map((part) => part.className), drawn };"""
     )
-    assert found == {"wide": [], "drawn": True}
+    assert found == {"inner": width, "wide": [], "drawn": True}
 
 
 def test_the_fitted_bucket_refills_in_a_rest() -> None:

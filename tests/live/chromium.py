@@ -40,7 +40,7 @@ class Chromium:
     Messages go through two pipes, each ends with a zero byte: no port is opened.
 
     Attributes:
-        errors: what the page logged as an error, and exceptions of its scripts.
+        logged: what was written to the console, with its level, and exceptions of scripts as errors.
         requested: addresses that the page has loaded.
     """
 
@@ -49,7 +49,7 @@ class Chromium:
         self._next_id = 0
         self._session = ""
         self._rest = b""
-        self.errors: list[str] = []
+        self.logged: list[tuple[str, str]] = []
         self.requested: list[str] = []
 
     def __enter__(self) -> Self:
@@ -83,6 +83,17 @@ class Chromium:
         self._child.wait()
         os.close(self._from)
 
+    @property
+    def errors(self) -> list[str]:
+        """What the page logged as an error, and exceptions of its scripts."""
+        return [what for level, what in self.logged if level == "error"]
+
+    def forget(self) -> None:
+        """Leave the page, and forget what pages have logged and loaded."""
+        self._call("Page.navigate", url="about:blank")
+        self.logged.clear()
+        self.requested.clear()
+
     def open(self, url: str, width: int = 1280, height: int = 900, dark: bool = False) -> None:
         """Open a page in a window of this size."""
         self._call(
@@ -93,7 +104,7 @@ class Chromium:
             mobile=False,
         )
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
-        self._call("Emulation.setEmulatedMedia", features=scheme)
+        self._call("Emulation.setEmulatedMedia", media="", features=scheme)
         # An address that differs in its fragment alone would not be loaded.
         self._call("Page.navigate", url="about:blank")
         self._call("Page.navigate", url=url)
@@ -119,6 +130,10 @@ class Chromium:
         if "exceptionDetails" in found:
             raise AssertionError(f"{script}: {found['exceptionDetails']}")
         return found["result"].get("value")
+
+    def run(self, body: str) -> Any:
+        """Return what an async function with this body returns in the page."""
+        return self.value(f"(async () => {{ {body} }})()")
 
     def await_true(self, script: str, timeout_s: float = 120.0) -> None:
         """Wait until an expression in the page is true; the limit is for what never is, however slow."""
@@ -201,8 +216,8 @@ class Chromium:
             case "Network.requestWillBeSent":
                 self.requested.append(found["request"]["url"])
             case "Runtime.exceptionThrown":
-                self.errors.append(json.dumps(found["exceptionDetails"]))
-            case "Log.entryAdded" if found["entry"]["level"] == "error":
-                self.errors.append(json.dumps(found["entry"]))
-            case "Runtime.consoleAPICalled" if found["type"] == "error":
-                self.errors.append(json.dumps(found["args"]))
+                self.logged.append(("error", json.dumps(found["exceptionDetails"])))
+            case "Log.entryAdded":
+                self.logged.append((found["entry"]["level"], json.dumps(found["entry"])))
+            case "Runtime.consoleAPICalled":
+                self.logged.append((found["type"], json.dumps(found["args"])))

@@ -3,9 +3,8 @@ from pathlib import Path
 
 import pytest
 
-# `synthetic` is shared by these tests, whatever the import mode, and `chromium` with those of the console.
+# `synthetic` is shared by these tests, whatever the import mode.
 sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[1] / "live"))
 
 from synthetic import write_folder
 

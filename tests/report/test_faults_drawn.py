@@ -1,7 +1,9 @@
 """A browser draws the bands of faults in both themes."""
 
+from pathlib import Path
+
 import pytest
-from browser import Browser, needs_chromium
+from chromium import Chromium, needs_chromium
 from faulty import write_faulty
 
 from crosswind.report import write_report
@@ -9,7 +11,6 @@ from crosswind.report import write_report
 pytestmark = needs_chromium
 
 SCRIPT = """
-while (!window.Plotly) await new Promise((next) => setTimeout(next, 20));
 dispatchEvent(new Event("beforeprint")); dispatchEvent(new Event("afterprint"));
 const shapes = (key) => {
   const canvas = document.querySelector(`.canvas[data-figure="${key}"]`);
@@ -21,23 +22,20 @@ return { isolated: shapes("faults-1"), killed: shapes("faults-2") };
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return write_report(write_faulty(tmp_path_factory.mktemp("faulty") / "run", blocks=2)).read_text()
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_report(write_faulty(tmp_path_factory.mktemp("faulty") / "run", blocks=2))
 
 
 @pytest.mark.parametrize(
-    ("theme", "cut", "hit"),
-    [(1, "rgb(164, 38, 44)", "rgb(138, 90, 0)"), (0, "rgb(255, 143, 138)", "rgb(232, 189, 91)")],
+    ("dark", "cut", "hit"),
+    [(False, "rgb(164, 38, 44)", "rgb(138, 90, 0)"), (True, "rgb(255, 143, 138)", "rgb(232, 189, 91)")],
 )
 def test_bands_are_as_long_as_faults_in_the_colours_of_the_theme(
-    page: str, tmp_path, theme: int, cut: str, hit: str
+    page: Path, browser: Chromium, dark: bool, cut: str, hit: str
 ) -> None:
-    found = Browser(tmp_path / "browser").told(
-        page,
-        SCRIPT,
-        f"--blink-settings=preferredColorScheme={theme}",
-        "--window-size=1300,2000",
-    )
+    browser.open(f"file://{page}", width=1300, height=2000, dark=dark)
+    browser.await_true("window.Plotly")
+    found = browser.run(SCRIPT)
     # Of 20 s a cut lasts 5, a kill 3 and a pause 2; the axes leave nine tenths of the width.
     assert [colour for colour, _ in found["isolated"]] == [cut]
     assert [colour for colour, _ in found["killed"]] == [hit, hit]

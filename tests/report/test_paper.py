@@ -1,6 +1,6 @@
 """A printed report is whole: nothing of it is beyond the margins of a page."""
 
-from chromium import Chromium, needs_chromium
+from chromium import needs_chromium
 
 from crosswind.report import write_report
 
@@ -14,12 +14,10 @@ CUT = """[...document.querySelectorAll("header *, main *")].filter((part) => {
 }).map((part) => `${part.tagName} ${part.className} ${part.textContent.slice(0, 40)}`)"""
 
 
-def test_nothing_is_cut_at_the_edge_of_a_page_with_every_trial_table_open(folder, tmp_path):
-    page = write_report(folder).resolve()
-    with Chromium(tmp_path / "profile") as browser:
-        browser.open(f"file://{page}")
-        browser.value(OPENED)
-        browser.on_paper()
-        browser.await_true(DRAWN)
-        assert browser.value(CUT) == []
-        assert browser.value("document.querySelector('#provenance details').open")
+def test_nothing_is_cut_at_the_edge_of_a_page_with_every_trial_table_open(folder, browser):
+    browser.open(f"file://{write_report(folder).resolve()}")
+    browser.value(OPENED)
+    browser.on_paper()
+    browser.await_true(DRAWN)
+    assert browser.value(CUT) == []
+    assert browser.value("document.querySelector('#provenance details').open")
