@@ -118,7 +118,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--only", action="append", help="one of its conditions; all when absent")
     parser.add_argument("--bridge", action="store_true", help="machines on a bridge without delay")
-    parser.add_argument("--results", type=Path, default=Path("results-machines"))
+    parser.add_argument("--results", type=Path, default=Path("results/machines"))
     asked = parser.parse_args()
     compared = EXPERIMENTS[asked.experiment]
     sys.path.insert(0, str(HERE / "tests" / "live"))
