@@ -78,7 +78,7 @@ once_more = $(1) || { echo "a Rust test failed; once more"; $(1); }
 
 # Most of them wait, and pure tests compute beside them. Those of slowed time's calls (`table::`) measure each, and have run before.
 test-rust:
-	@unset MAKEFLAGS; mkdir -p target; { $(call once_more,cargo test --workspace --no-fail-fast -- --skip table::); } >target/tests.log 2>&1; \
+	@unset MAKEFLAGS MFLAGS; mkdir -p target; { $(call once_more,cargo test --workspace --no-fail-fast -- --skip table::); } >target/tests.log 2>&1; \
 		status=$$?; cat target/tests.log; exit $$status
 
 test-pure:
