@@ -5,7 +5,7 @@ are seconds apart, that of the last runs 50 ppm faster, and the network between 
 of 10 Gbit/s and 0.2 ms +- 0.1 ms each way. The file is one for both. It is that of the catalogue, but for
 uplinks of 2 ms: a link between machines must be longer than what is between them. Links have a quarter of
 the rate, and all rates are at a fiftieth, so that six emulators on two cores can carry the interference;
-those of HPCC, whose rings send 800 MB, at a fifth.
+those of HPCC, whose rings send 800 MB, at a twenty-fifth.
 
 Each round runs one trial of each condition here and there, in turn. Figures are compared by two one-sided
 tests, paired by round. Needs root, and what the applications need.
@@ -24,7 +24,7 @@ from pathlib import Path
 from statistics import median
 
 import crosswind
-from crosswind import catalog
+from bench.catalogued import changed
 from crosswind.stats.equivalence import tost_paired
 
 HERE = Path(__file__).parents[1]
@@ -92,10 +92,10 @@ EXPERIMENTS = {
         "icpe23-hpcc",
         (
             UPLINK,
-            # The rings send 800 MB whatever the size is: behind 100 Mbit/s a trial takes many minutes.
-            # Six emulators carry this rate in few large packets, not in many small ones.
-            ("buffer: 512KiB}", "buffer: 32MiB}\n  mtu: 8900B"),
-            ("scale: 0.1\n", "scale: 0.2\n"),
+            # Six emulators carry this rate in few large packets, not in many small ones. A buffer of 20 ms:
+            # the more data wait there, the longer does Open MPI's request for the next message.
+            ("buffer: 512KiB}", "buffer: 6MiB}\n  mtu: 8900B"),
+            ("scale: 0.1\n", "scale: 0.04\n"),
             ("hpcc: {size: small}", "hpcc: {n: 400, nb: 40}"),
         ),
         ("icpe23/no-interference",),
@@ -103,6 +103,7 @@ EXPERIMENTS = {
             ("AvgPingPongLatency", "value"),
             ("AvgPingPongBandwidth", "value"),
             ("RandomlyOrderedRingLatency", "value"),
+            ("RandomlyOrderedRingBandwidth", "value"),
             ("NaturallyOrderedRingBandwidth", "value"),
             ("MPIFFT", "value"),
             ("HPL", "value"),
@@ -132,7 +133,7 @@ def main() -> None:
         folder.chmod(0o755)
         (folder / "testbed.yaml").write_text(TESTBED)
         experiment = folder / f"{compared.name}.yaml"
-        experiment.write_text(changed(compared, asked.only or compared.conditions))
+        experiment.write_text(changed(compared.name, compared.changes, asked.only or compared.conditions))
         with rigs.machines(
             MACHINES,
             folder,
@@ -153,20 +154,6 @@ def main() -> None:
                 (asked.results / f"{asked.experiment}.md").write_text("\n".join(rows(rounds)) + "\n")
     for row in rows(rounds):
         print(row, flush=True)
-
-
-def changed(compared: Compared, conditions: Sequence[str]) -> str:
-    """Return the file of an experiment, with its changes and some of its conditions."""
-    text = catalog.experiment_file(compared.name).read_text()
-    for old, new in compared.changes:
-        if old not in text:
-            raise SystemExit(f"{compared.name}: has no {old!r}")
-        text = text.replace(old, new)
-    head, _, rest = text.partition("conditions:\n")
-    lines = rest.splitlines(keepends=True)
-    behind = next(number for number, line in enumerate(lines) if not line.startswith("  - "))
-    listed = "".join(f"  - {condition}\n" for condition in conditions)
-    return f"{head}conditions:\n{listed}{''.join(lines[behind:])}"
 
 
 def run(experiment: Path, results: Path, env: dict[str, str], arguments: Sequence[str]) -> Path:
