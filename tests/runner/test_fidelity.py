@@ -278,6 +278,19 @@ def test_programs_in_real_time_beside_slow_ones_degrade_a_trial_and_are_named() 
     )
 
 
+def test_what_was_in_real_time_on_many_nodes_is_said_once() -> None:
+    spin = {"program": "/bin/spin", "file": "/bin/spin", "reads": 1000}
+    nodes: list[dict[str, object]] = [
+        {"node": f"rank{number}", "dilation": {"counters": [spin]}} for number in range(9)
+    ]
+    nodes.append({"node": "db", "dilation": {"refused": [{"call": "io_uring_setup", "count": 1}]}})
+    found = judge(Measurement.model_validate({**measurement().as_json(), "nodes": nodes}))
+    assert found.reason == (
+        "time of node rank0 and 8 more: /bin/spin read the time-stamp counter, which is not slowed down "
+        "(1000 times or more); time of node db: io_uring_setup was refused (1)"
+    )
+
+
 def test_a_failure_while_the_machine_stalled_names_the_stalls_first() -> None:
     """Or else "give a longer --duration" blames the trial for what the machine did."""
     failure = TestbedError("load on client: exit status 4; no operation was measured")

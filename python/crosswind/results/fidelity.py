@@ -95,10 +95,17 @@ def _unverified(carried: Carried) -> Verdict:
 
 
 def _undilated(measurement: Measurement) -> Iterator[str]:
-    """Yield what of a node was in real time while time was slowed down."""
+    """Yield what of the nodes was in real time while time was slowed down, once for all nodes that had it."""
+    nodes_of: dict[str, list[str]] = {}
     for node in measurement.nodes:
-        if node.dilation is not None and (faults := list(node.dilation.faults())):
-            yield f"time of node {node.node}: {', '.join(faults)}"
+        for fault in [] if node.dilation is None else node.dilation.faults():
+            nodes_of.setdefault(fault, []).append(node.node)
+    faults_of: dict[tuple[str, ...], list[str]] = {}
+    for fault, nodes in nodes_of.items():
+        faults_of.setdefault(tuple(nodes), []).append(fault)
+    for (first, *others), faults in faults_of.items():
+        more = f" and {len(others)} more" if others else ""
+        yield f"time of node {first}{more}: {', '.join(faults)}"
 
 
 def stolen(measurement: Measurement) -> bool:
