@@ -149,7 +149,7 @@ def _by_block(run: crosswind.LoadedRun, condition: str, metric: str, statistic: 
 def _compared(base: Sequence[float], other: Sequence[float]) -> str:
     """Return the ratio of means with its interval, and what it says."""
     if len(base) < 2:
-        return "no trials"
+        return "too few rounds"
     if not all(value > 0 for value in (*base, *other)):
         same = "same" if not any(base) and not any(other) else "no ratio"
         return f"{fmean(base):.4g} and {fmean(other):.4g}: {same}"
