@@ -92,8 +92,8 @@ EXPERIMENTS = {
         "icpe23-hpcc",
         (
             UPLINK,
-            # Six emulators carry this rate in few large packets, not in many small ones. A buffer of 20 ms:
-            # the more data wait there, the longer does Open MPI's request for the next message.
+            # Six emulators carry this rate in few large packets, not in many small ones. A buffer of
+            # 20 ms, longer than a round trip.
             ("buffer: 512KiB}", "buffer: 6MiB}\n  mtu: 8900B"),
             ("scale: 0.1\n", "scale: 0.04\n"),
             ("hpcc: {size: small}", "hpcc: {n: 400, nb: 40}"),
