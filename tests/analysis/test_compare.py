@@ -84,6 +84,17 @@ def test_conditions_with_other_dilations_of_their_own_are_comparable_with_a_note
     assert found.time == ["condition far: dilation: 20 and 40"]
 
 
+def test_spinning_is_how_the_emulator_waits_in_real_time_where_no_file_says_it(write_run):
+    runs = [write_run(name, {"none": (1, 10, 8)}) for name in ("silent", "spins", "sleeps")]
+    for run_folder, topology in zip(runs, ({}, {"wait": "spin"}, {"wait": "sleep"}), strict=True):
+        resolved = json.loads((run_folder / "resolved.json").read_text())
+        resolved["topology"] = topology
+        (run_folder / "resolved.json").write_text(json.dumps(resolved))
+    assert compare(*runs[:2]).compared
+    with pytest.raises(NotComparable, match=r"topology\.wait: spin and sleep"):
+        compare(runs[0], runs[2])
+
+
 def test_another_application_or_condition_is_not_comparable(base, tmp_path):
     other = Path(shutil.copytree(base, tmp_path / "other"))
     resolved = json.loads((other / "resolved.json").read_text())

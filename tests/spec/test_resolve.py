@@ -230,10 +230,15 @@ def test_a_fabric_has_exactly_the_keys_that_the_agent_knows() -> None:
         "mtu_bytes",
         "tcp",
         "merge_window_ns",
-        "wait",
         "condition",
     }
     assert fabric["condition"] == {"name": "none", "places": {}, "interference": [], "timeline": []}
+
+
+def test_how_the_emulator_waits_is_sent_where_the_file_says_it() -> None:
+    text = TEXT.replace("BY", "ghost").replace("topology:\n", "topology:\n  wait: spin\n")
+    written = resolve(parse_experiment(text.encode(), "small.yaml"))
+    assert fabric_of(written, "none").as_json()["wait"] == "spin"
 
 
 def test_an_unknown_condition_is_an_error_of_the_caller() -> None:

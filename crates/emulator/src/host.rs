@@ -11,6 +11,7 @@ use nix::sys::prctl::set_timerslack;
 use nix::unistd::{sysconf, Pid, SysconfVar};
 
 use crate::division;
+use crate::pace::Pace;
 
 /// Steal since boot: CPU time taken by the hypervisor, nanoseconds; 0 where the kernel does not report it.
 pub fn steal_ns() -> u64 {
@@ -50,11 +51,28 @@ fn allowed_cpus() -> Vec<usize> {
     (0..CpuSet::count()).filter(|&cpu| allowed.is_set(cpu) == Ok(true)).collect()
 }
 
+/// With fewer CPUs, none is to spare for an emulator that would do as well without: as with `domains: auto`
+/// (python/crosswind/doctor/domains.py).
+const CPUS_TO_SPARE: usize = 8;
+
+/// How an emulator waits where the fabric does not say it, with this number of CPUs: by sleep in slower time, which
+/// divides the error of a sleep, unless there are CPUs to spare.
+fn chosen(pace: Pace, cpus: usize) -> Wait {
+    if pace.is_real() || cpus >= CPUS_TO_SPARE {
+        Wait::Spin
+    } else {
+        Wait::Sleep
+    }
+}
+
 /// The CPUs for a spinning emulator: the last ones that this process may use, one for each domain, as long as one
 /// remains for the application.
-pub fn cpus_for_emulator(wait: Wait, domains: usize) -> Vec<usize> {
+pub fn cpus_for_emulator(fabric: &Fabric, pace: Pace, domains: usize) -> Vec<usize> {
     let mut allowed = allowed_cpus();
-    let to_spare = if wait == Wait::Spin { allowed.len().saturating_sub(1) } else { 0 };
+    let to_spare = match fabric.wait.unwrap_or_else(|| chosen(pace, allowed.len())) {
+        Wait::Spin => allowed.len().saturating_sub(1),
+        Wait::Sleep => 0,
+    };
     allowed.split_off(allowed.len() - domains.min(to_spare))
 }
 
@@ -63,10 +81,10 @@ pub fn cpus_for_emulator(wait: Wait, domains: usize) -> Vec<usize> {
 ///
 /// # Errors
 /// When the fabric cannot be divided into the requested domains.
-pub fn application_cpus(fabric: &Fabric, one_domain: bool) -> Result<CpuSet, String> {
+pub fn application_cpus(fabric: &Fabric, pace: Pace, one_domain: bool) -> Result<CpuSet, String> {
     let domains =
         if one_domain { 1 } else { division::domains(fabric)?.map_or(1, |domains| domains.count()) };
-    let reserved = cpus_for_emulator(fabric.wait, domains);
+    let reserved = cpus_for_emulator(fabric, pace, domains);
     Ok(all_but(&reserved))
 }
 
@@ -102,6 +120,16 @@ pub fn claim(cpu: Option<usize>, others: &[usize]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pace::Anchor;
+
+    #[test]
+    fn slower_time_lets_it_sleep_where_cpus_are_few() {
+        let slower = Pace::slower(10, Anchor::default());
+        assert_eq!(chosen(slower, 2), Wait::Sleep);
+        assert_eq!(chosen(slower, CPUS_TO_SPARE), Wait::Spin);
+        assert_eq!(chosen(Pace::slower(1, Anchor::default()), 2), Wait::Spin);
+        assert_eq!(chosen(Pace::real_time(), 2), Wait::Spin);
+    }
 
     #[test]
     fn the_second_number_is_the_wait() {

@@ -224,7 +224,7 @@ impl Emulator {
             }
         };
         let mut crossings = crossings.into_iter().map(Box::new);
-        let kept = host::cpus_for_emulator(fabric.wait, count);
+        let kept = host::cpus_for_emulator(fabric, pace, count);
         let mut reserved = kept.iter().copied();
         let timeline = planner.timeline().map_err(|error| error.to_string())?;
         let mut timelines = each(count, timeline, |timeline| planner.timeline_again(timeline)).into_iter();

@@ -43,6 +43,11 @@ impl Pace {
         Self { factor: u64::from(factor.max(1)), anchor }
     }
 
+    /// Whether perceived time is real time.
+    pub const fn is_real(self) -> bool {
+        self.factor == 1
+    }
+
     /// A length of time as it is perceived, rounded down.
     pub const fn perceived_length_ns(self, real_ns: u64) -> u64 {
         real_ns / self.factor
@@ -74,7 +79,7 @@ impl Pace {
     }
 
     fn slowed(self, real_ns: u64, anchor_ns: u64) -> u64 {
-        if self.factor == 1 {
+        if self.is_real() {
             // A division takes as long as a reading of the clock.
             real_ns
         } else if real_ns >= anchor_ns {

@@ -38,9 +38,9 @@ pub struct Fabric {
     pub tcp: Tcp,
     /// Segments of one super-packet that are due within this window leave together, when the last of them is due.
     pub merge_window_ns: u64,
-    /// How the emulator waits for the next due instant.
-    #[serde(default)]
-    pub wait: Wait,
+    /// How the emulator waits for the next due instant; it chooses where this is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Wait>,
     /// The number of domains, with a thread each, into which the emulator divides the graph, or the domains
     /// themselves.
     #[serde(default, skip_serializing_if = "Division::is_one")]
@@ -53,11 +53,10 @@ pub struct Fabric {
 }
 
 /// How the emulator waits for the next due instant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Wait {
     /// Spinning on its own CPU, if one is available.
-    #[default]
     Spin,
     /// Sleeping until shortly before; every CPU is available to the application.
     Sleep,

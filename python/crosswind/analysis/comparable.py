@@ -45,7 +45,7 @@ def sameness(base: Summary, other: Summary) -> Sameness:
                 kind = notes if name.startswith("version of ") else hindrances
                 kind.append(f"{name}: {before} and {now}")
     for key in ("application", "topology", "scale"):
-        parts = [_without_files(summary.resolved.as_json().get(key)) for summary in (base, other)]
+        parts = [_without_files(_written(summary.resolved).get(key)) for summary in (base, other)]
         hindrances += [f"{key}{line}" for line in _differences(parts[0], parts[1])]
     # The user's own program may be the purpose, too; its file is identified by its hash.
     was, found = (_hashes(summary) for summary in (base, other))
@@ -72,6 +72,15 @@ def sameness(base: Summary, other: Summary) -> Sameness:
     different, undecided = _networks(base, other)
     time = of_time or [line for line in (slower_text(base.resolved.dilations),) if line]
     return Sameness([*different, *hindrances], [*notes, *undecided], time)
+
+
+def _written(resolved: Resolved) -> dict[str, JsonValue]:
+    """Return resolved.json with how the emulator waits in real time where the file does not say it."""
+    document = resolved.as_json()
+    topology = document.get("topology")
+    if isinstance(topology, dict) and not any(resolved.dilations):
+        topology.setdefault("wait", "spin")
+    return document
 
 
 def _dilations(base: Resolved, other: Resolved) -> list[str]:

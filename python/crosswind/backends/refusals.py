@@ -50,8 +50,8 @@ def _of_the_emulator(resolved: Resolved) -> Iterator[tuple[str, str]]:
         yield "trials: record", "a recording is made of the emulator's decisions"
     if trials.capture is not None:
         yield "trials: capture", "the emulator writes captures"
-    if topology.wait != "spin":
-        yield f"topology: wait: {topology.wait}", "only the emulator waits"
+    if topology.wait == "sleep":
+        yield "topology: wait: sleep", "only the emulator waits"
     if topology.domains not in ("auto", 1):
         yield "topology: domains", "only the emulator is divided into domains"
     if topology.routes != "shortest":

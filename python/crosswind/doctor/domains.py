@@ -13,12 +13,12 @@ CPUS_PER_DOMAIN = 4
 AUTO_DOMAINS_MAX = 8
 
 
-def auto_domains(cpus: int, wait: str = "spin", *, in_one: bool = False) -> int:
+def auto_domains(cpus: int, wait: str | None = None, *, in_one: bool = False) -> int:
     """Return the number of domains for `auto`.
 
     Args:
         cpus: CPUs that this process may use.
-        wait: `spin` or `sleep`, as in the topology; an emulator that sleeps has one domain.
+        wait: `spin`, `sleep` or None, as in the topology; an emulator that has to sleep has one domain.
         in_one: whether a feature is used that works in one domain only, such as a recording.
     """
     if cpus < CPUS_MIN or wait == "sleep" or in_one:

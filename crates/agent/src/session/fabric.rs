@@ -238,7 +238,8 @@ impl Session {
 
     /// Runs this late because nodes come up on all CPUs until the emulator starts, in three quarters of the time.
     fn leave_a_cpu_to_the_emulator(&self, fabric: &Fabric, one_domain: bool) -> Result<(), Failure> {
-        let cpus = crosswind_emulator::application_cpus(fabric, one_domain).map_err(Failure::preflight)?;
+        let cpus = crosswind_emulator::application_cpus(fabric, self.pace(), one_domain)
+            .map_err(Failure::preflight)?;
         for node in &self.nodes {
             node.restrict_to(&cpus).map_err(|error| {
                 Failure::preflight(format!(

@@ -68,6 +68,18 @@ fn without_a_request_nothing_is_slower() {
 }
 
 #[test]
+fn the_emulator_sleeps_where_cpus_are_few() {
+    let (_agent, up) = dilated(User::Own, json!({"factor": 10}));
+    let mut spins = fabric(&["a", "b"]);
+    spins["wait"] = json!("spin");
+    let mut agent = Agent::start(User::Own);
+    let asked = agent.must(json!({"do": "up", "fabric": spins, "dilation": {"factor": 10}}));
+    let cpus = std::thread::available_parallelism().unwrap().get();
+    assert_eq!(up["wait_mode"], if cpus < 8 { "sleep" } else { "spin" });
+    assert_eq!(asked["wait_mode"], if cpus == 1 { "sleep" } else { "spin" });
+}
+
+#[test]
 fn a_factor_that_makes_no_sense_is_refused() {
     let mut agent = Agent::start(User::Own);
     for factor in [0, 1001] {

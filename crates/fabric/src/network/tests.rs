@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 use super::*;
 use crate::domains::Division;
 use crate::entry::ElementEntry;
-use crate::spec::{Condition, Node, Places, Tcp, Wait};
+use crate::spec::{Condition, Node, Places, Tcp};
 use crate::topology::{star, Link, Routing};
 use crosswind_engine::{Capacity, Outcome, Packet, Rate};
 
@@ -70,7 +70,7 @@ pub(crate) fn fabric(n: usize) -> Fabric {
             socket_buffer_bytes: None,
         },
         merge_window_ns: 20_000,
-        wait: Wait::default(),
+        wait: None,
         domains: Division::default(),
         faults: false,
         condition: Condition::default(),

@@ -39,7 +39,7 @@ class FabricSpec(ResolvedPart):
     Attributes:
         nodes: in the order of their addresses.
         merge_window_ns: segments of one super-packet that are due within it are delivered together.
-        wait: `spin` or `sleep`: how the emulator waits between packets.
+        wait: `spin` or `sleep`: how the emulator waits between packets; it chooses when None.
         domains: their number, or the names in each, where there are several.
         overlay: a network on top of it, which is no part of the fabric and sent beside it.
         dilation: how many times slower time passes in the nodes; sent beside it, too.
@@ -56,7 +56,7 @@ class FabricSpec(ResolvedPart):
     mtu_bytes: int
     tcp: ResolvedTcp
     merge_window_ns: int
-    wait: str = "spin"
+    wait: str | None = left_out_if_empty(None)
     condition: FabricCondition
     domains: int | list[list[str]] | None = left_out_if_empty(None)
     faults: bool = left_out_if_empty(False)

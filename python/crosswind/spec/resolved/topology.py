@@ -56,7 +56,7 @@ class ResolvedTopology(ResolvedPart):
         form: as in the file.
         nodes: the host of each node.
         limits: of nodes that have limits.
-        wait: `spin` or `sleep`: how the emulator waits between packets.
+        wait: `spin` or `sleep`: how the emulator waits between packets; it chooses when None.
     """
 
     form: Form = "star"
@@ -68,7 +68,7 @@ class ResolvedTopology(ResolvedPart):
     domains: ResolvedDomains = "auto"
     limits: dict[str, RequestedLimits] = Field(default_factory=dict)
     mtu_bytes: int = 1500
-    wait: str = "spin"
+    wait: str | None = left_out_if_empty(None)
     files: list[ResolvedFile] = left_out_if_empty([])
 
     @model_validator(mode="after")

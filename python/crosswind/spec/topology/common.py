@@ -130,10 +130,11 @@ class Hosts(SpecModel):
     switch_noun: ClassVar[str] = "switch"  # Its name in errors.
 
     mtu_bytes: Size = Field(1500, alias="mtu", description="IP bytes, 576B to 9000B; 1500B when absent.")
-    wait: Literal["spin", "sleep"] = Field(
-        "spin",
+    wait: Literal["spin", "sleep"] | None = Field(
+        None,
         description="How the emulator waits: `spin` uses a CPU of its own where there are two, `sleep` "
-        "leaves all CPUs to the application and is exact for delays above 50us.",
+        "leaves all CPUs to the application and is exact for delays above 50us. When absent, `spin`; with "
+        "`time: {dilation: N}` on fewer than 8 CPUs, `sleep`.",
     )
     domains: WrittenDomains = Field(
         "auto",
