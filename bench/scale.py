@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 
 import psutil
 
-from crosswind.analysis.summary import summarise
+from crosswind.analysis.summarise import summarise
 from crosswind.spec import FabricSpec, fabric_of, resolve
 from crosswind.spec.load import parse_experiment
 from crosswind.stream import Step

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from markupsafe import escape
 
-from crosswind.analysis.summary import Summary, summarise
+from crosswind.analysis.summarise import summarise
+from crosswind.analysis.summary import Summary
 from crosswind.report import write_report
 
 GALLERY = Path(__file__).parent

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from crosswind.analysis.invariance import agreements, pairs_of
-from crosswind.analysis.summary import summarise
+from crosswind.analysis.summarise import summarise
 from crosswind.certify.claim import Decision
 from crosswind.certify.invariance import certificate_of
 from crosswind.certify.text import print_certificate

@@ -7,7 +7,7 @@ import duckdb
 import pytest
 
 import crosswind
-from crosswind.analysis.summary import summarise
+from crosswind.analysis.summarise import summarise
 from crosswind.results import Journal
 from crosswind.results.monitors import TABLES
 from crosswind.results.reading import NotAResultsFolder, Results

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from crosswind.analysis.cautions.of_run import cautions
-from crosswind.analysis.summary import summarise
+from crosswind.analysis.summarise import summarise
 
 if TYPE_CHECKING:
     from conftest import Live

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crosswind.analysis.causes import BEHIND, CLIENT_STALL, HOST_HICCUP, NO_EVENT
-from crosswind.analysis.summary import summarise
+from crosswind.analysis.summarise import summarise
 
 if TYPE_CHECKING:
     from conftest import Live

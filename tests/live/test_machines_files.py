@@ -14,7 +14,7 @@ from machine_runs import ZONES, Place, experiment, measured, rig_of, rows
 from pcapng import read_capture
 from readers import TSHARK
 
-from crosswind.analysis.summary import summarise
+from crosswind.analysis.summarise import summarise
 
 MACHINES = ("m0", "m1", "m2")
 # Answers of the server, which is on the first machine, are lost where the client is, on the second.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
-from crosswind.analysis.summary import summarise
+from crosswind.analysis.summarise import summarise
 
 if TYPE_CHECKING:
     from conftest import Live

@@ -12,7 +12,7 @@ from rich.console import Console
 from crosswind.analysis.cautions.catalogue import CautionKind
 from crosswind.analysis.cautions.of_run import cautions
 from crosswind.analysis.generator import generator
-from crosswind.analysis.summary import summarise
+from crosswind.analysis.summarise import summarise
 from crosswind.report import print_table
 from crosswind.report.page import render
 from crosswind.results import Measurement

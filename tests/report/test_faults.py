@@ -9,7 +9,7 @@ from faulty import BEGIN, MS, S, write_faulty
 
 from crosswind.analysis.causes import node_cause
 from crosswind.analysis.faults import Outage, bands, course_of, over_trials, recoveries
-from crosswind.analysis.summary import summarise
+from crosswind.analysis.summarise import summarise
 from crosswind.report.fault_figures import fault_figures
 from crosswind.report.fault_lines import fault_lines
 from crosswind.report.over_time import over_time

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from crosswind.analysis.summary import summarise
+from crosswind.analysis.summarise import summarise
 from crosswind.report.page import render
 from crosswind.results import Measurement
 from crosswind.results.host import Host, host_of

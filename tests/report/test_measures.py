@@ -11,7 +11,8 @@ from test_report_text import printed
 from crosswind.analysis.answer import answers
 from crosswind.analysis.cautions.of_run import cautions
 from crosswind.analysis.measure import Measure, measures_of
-from crosswind.analysis.summary import Summary, summarise
+from crosswind.analysis.summarise import summarise
+from crosswind.analysis.summary import Summary
 from crosswind.report import write_report
 from crosswind.report.measure_figures import measure_figures
 from crosswind.report.strip import axis

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from crosswind.analysis.monitored import distributions
-from crosswind.analysis.summary import ConditionSummary, summarise
+from crosswind.analysis.summarise import summarise
+from crosswind.analysis.summary import ConditionSummary
 from crosswind.report import write_report
 from crosswind.report.describe import describe
 from crosswind.results import Measurement, store_monitors

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from crosswind.analysis.summary import summarise
+from crosswind.analysis.summarise import summarise
 from crosswind.report.over_time import BINS, CELLS_PER_DECADE, LOWEST_NS, STEPS, over_time
 from crosswind.results.reading import Results
 from synthetic import write_folder

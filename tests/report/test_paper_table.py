@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crosswind.analysis.summary import summarise
+from crosswind.analysis.summarise import summarise
 from crosswind.report.paper_table import _latex, paper_table
 from surfaces import write_surface
 from synthetic import write_folder

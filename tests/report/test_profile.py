@@ -12,7 +12,7 @@ import pytest
 from crosswind.analysis.monitored import monitored
 from crosswind.analysis.profile import profile_answers, profile_of, sensitivity_of
 from crosswind.analysis.profile.fitted import fitted
-from crosswind.analysis.summary import summarise
+from crosswind.analysis.summarise import summarise
 from crosswind.report import write_report
 from crosswind.results.reading import Results
 from surfaces import BANDWIDTHS, DELAYS, throughput, write_surface

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crosswind.analysis.published import PublishedComparison, published_figures
-from crosswind.analysis.summary import summarise
+from crosswind.analysis.summarise import summarise
 from crosswind.cli._main import run
 from crosswind.report import write_report
 from crosswind.results.reading import Results

@@ -11,7 +11,7 @@ from crosswind.analysis.answer import answers
 from crosswind.analysis.cautions.of_run import cautions
 from crosswind.analysis.measure import OVER_100_MS
 from crosswind.analysis.moved import faithful_for, meet, moved, widened
-from crosswind.analysis.summary import summarise
+from crosswind.analysis.summarise import summarise
 from crosswind.report import print_table
 from crosswind.report.page import render
 from crosswind.report.paper_table import paper_table

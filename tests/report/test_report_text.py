@@ -8,7 +8,7 @@ import duckdb
 import pytest
 from rich.console import Console
 
-from crosswind.analysis.summary import summarise
+from crosswind.analysis.summarise import summarise
 from crosswind.report import print_table
 from crosswind.report.describe import describe
 from crosswind.report.table import summary_table

@@ -10,7 +10,7 @@ import pytest
 
 from crosswind.analysis.cautions.of_run import cautions
 from crosswind.analysis.stragglers import STEP_NS, find_stragglers
-from crosswind.analysis.summary import summarise
+from crosswind.analysis.summarise import summarise
 from crosswind.results.reading import CounterRow
 from synthetic import write_folder
 

@@ -10,7 +10,7 @@ import pytest
 from crosswind.analysis.answer import answers
 from crosswind.analysis.causes import SlowOperations
 from crosswind.analysis.cautions.of_run import cautions
-from crosswind.analysis.summary import summarise
+from crosswind.analysis.summarise import summarise
 from crosswind.report.page import render
 from crosswind.results.documents import Damaged
 from crosswind.results.reading import NotAResultsFolder, Results

@@ -16,7 +16,8 @@ from typing import Literal
 
 from crosswind.analysis.comparable import NotComparable, Sameness, sameness
 from crosswind.analysis.measure import Measure
-from crosswind.analysis.summary import ConditionSummary, Ratio, Summary, summarise
+from crosswind.analysis.summarise import summarise
+from crosswind.analysis.summary import ConditionSummary, Ratio, Summary
 from crosswind.analysis.together import guards
 from crosswind.stats import (
     Guard,

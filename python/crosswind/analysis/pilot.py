@@ -16,7 +16,8 @@ from pydantic import JsonValue
 
 from crosswind.analysis.measure import Measure
 from crosswind.analysis.plain import as_plain
-from crosswind.analysis.summary import Summary, summarise
+from crosswind.analysis.summarise import summarise
+from crosswind.analysis.summary import Summary
 from crosswind.errors import CrosswindError
 from crosswind.spec.resolved import Resolved, ResolvedUntil
 from crosswind.stats import LOOKS, Guard, PerTrial, Refused, StoppingRule, confirm, guard_together

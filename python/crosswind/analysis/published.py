@@ -15,7 +15,8 @@ from pydantic import JsonValue
 
 from crosswind.analysis.measure import QUANTILE_NAMES
 from crosswind.analysis.plain import as_plain
-from crosswind.analysis.summary import ConditionSummary, Estimate, Ratio, Summary, ratio
+from crosswind.analysis.summarise import ratio
+from crosswind.analysis.summary import ConditionSummary, Estimate, Ratio, Summary
 from crosswind.analysis.together import guards
 from crosswind.results.reading import Results
 from crosswind.stats import PerTrial, RatioInterval, guarded_interval

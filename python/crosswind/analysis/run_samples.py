@@ -8,7 +8,8 @@ import numpy as np
 
 from crosswind.analysis.measure import Measure
 from crosswind.analysis.samples import Samples
-from crosswind.analysis.summary import Summary, summarise
+from crosswind.analysis.summarise import summarise
+from crosswind.analysis.summary import Summary
 from crosswind.errors import CrosswindError
 from crosswind.text.nearest import did_you_mean
 from crosswind.text.units import column_unit, units_of

@@ -14,7 +14,8 @@ import numpy as np
 from pydantic import JsonValue
 
 from crosswind.analysis.profile import Surface, profile_of
-from crosswind.analysis.summary import Summary, summarise
+from crosswind.analysis.summarise import summarise
+from crosswind.analysis.summary import Summary
 from crosswind.errors import CrosswindError
 from crosswind.results.documents import FROM_JOURNAL, WITHOUT_IT, blaming
 from crosswind.results.journal import read_steps

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from crosswind.analysis.invariance import MARGIN, Agreement, agreements
 from crosswind.analysis.measure import Measure
-from crosswind.analysis.summary import Summary, summarise
+from crosswind.analysis.summarise import summarise
+from crosswind.analysis.summary import Summary
 from crosswind.certify.certificate import Certificate, Invariance
 from crosswind.certify.claim import Claim, Decision, at_most, not_measured
 from crosswind.results.reading import Results

@@ -96,7 +96,7 @@ def command(
     from crosswind.analysis.cautions.of_run import cautions
     from crosswind.analysis.published import as_json as published_json
     from crosswind.analysis.published import published_figures
-    from crosswind.analysis.summary import summarise
+    from crosswind.analysis.summarise import summarise
     from crosswind.report import write_report
     from crosswind.report.paper_table import paper_table
     from crosswind.report.published_table import print_published

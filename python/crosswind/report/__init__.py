@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from crosswind.analysis.summary import Summary, summarise
+from crosswind.analysis.summarise import summarise
+from crosswind.analysis.summary import Summary
 from crosswind.report.table import print_table
 from crosswind.results.reading import NotAResultsFolder
 

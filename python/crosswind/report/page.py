@@ -16,7 +16,8 @@ from crosswind.analysis.profile import profile_answers, profile_of, sensitivity_
 from crosswind.analysis.profile.answers import elasticity, said
 from crosswind.analysis.published import published_figures, shown_in
 from crosswind.analysis.repetitions import needed, repetitions
-from crosswind.analysis.summary import Estimate, Ratio, Summary, summarise
+from crosswind.analysis.summarise import summarise
+from crosswind.analysis.summary import Estimate, Ratio, Summary
 from crosswind.report import strip
 from crosswind.report.curves import THRESHOLDS_NS, read_curves
 from crosswind.report.describe import describe

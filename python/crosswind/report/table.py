@@ -15,7 +15,8 @@ from crosswind.analysis.invariance import ROUNDS_MIN, Agreement, of_conditions
 from crosswind.analysis.machines import start_skew
 from crosswind.analysis.measure import Measure
 from crosswind.analysis.moved import faithful_for, ranges_meet
-from crosswind.analysis.summary import ConditionSummary, Estimate, Summary, summarise
+from crosswind.analysis.summarise import summarise
+from crosswind.analysis.summary import ConditionSummary, Estimate, Summary
 from crosswind.report.fault_lines import fault_lines
 from crosswind.report.machines_section import within
 from crosswind.spec.resolved import slower_text
