@@ -20,7 +20,8 @@ from crosswind.app.compose.merge import merged
 from crosswind.app.compose.note import texts_of
 from crosswind.app.compose.order import start_order
 from crosswind.app.compose.service import Service, nodes_of
-from crosswind.app.compose.services import Context, ServiceReader
+from crosswind.app.compose.service_text import Context
+from crosswind.app.compose.services import ServiceReader
 from crosswind.spec.base import SpecModel
 from crosswind.spec.document import Document, Path, parse_document
 from crosswind.spec.named_file import NamedFile

@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from functools import partial
 
 from crosswind.app.compose import keys
 from crosswind.app.compose.build import read_build
-from crosswind.app.compose.dotenv import read_variables
-from crosswind.app.compose.files import ComposeFiles, path_from
-from crosswind.app.compose.located import FilePlace, Located, problem_at
+from crosswind.app.compose.located import Located
 from crosswind.app.compose.merge import as_mapping
-from crosswind.app.compose.mount import Mount, read_bool, read_file_mount, read_mount, read_tmpfs
-from crosswind.app.compose.note import ComposeNote
+from crosswind.app.compose.mount import read_bool
 from crosswind.app.compose.service import node_name
+from crosswind.app.compose.service_environment import read_environment
+from crosswind.app.compose.service_mounts import read_mounts
+from crosswind.app.compose.service_network import read_networks, read_ports
+from crosswind.app.compose.service_text import X_CROSSWIND, Context, ServiceText, is_extension
 from crosswind.app.compose.words import read_whole
-from crosswind.spec.document import Path
-from crosswind.spec.problems import Problem
 from crosswind.spec.quantities import QuantityError, shown
-from crosswind.spec.text_lines import LineError
 from crosswind.text.nearest import did_you_mean
 
-X_CROSSWIND = "x-crosswind"
-DEFAULT_NETWORK = "default"
 _REPLICAS_MAX = 100
-_PORT = re.compile(
-    r"(?:[0-9.]+:|\[[0-9a-fA-F:]+\]:)?(?:[0-9-]*:)?(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?(?:/(?P<protocol>tcp|udp))?"
-)
 _HOSTNAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,62}[A-Za-z0-9])?")
 # Keys of an image that have no meaning for a program that runs instead of it.
 _OF_IMAGES = ("image", "build", "command", "entrypoint", "user", "working_dir")
@@ -40,33 +31,6 @@ _TAKEN = {
 }  # fmt: skip
 
 
-@dataclass
-class Context:
-    """The context in which a service is read, and the notes and problems that are found.
-
-    Attributes:
-        tree: the whole file.
-        values: the variables of the file.
-        project: name of the project, which is part of the names of built images.
-    """
-
-    tree: Located
-    files: ComposeFiles
-    values: dict[str, str]
-    project: str
-    notes: list[ComposeNote] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-
-    def note(self, place: FilePlace, key: str, says: str, *, matters: bool = False) -> None:
-        """Add a note."""
-        self.notes.append(ComposeNote(place, key, says, matters))
-
-    def unset(self, place: FilePlace, name: str) -> None:
-        """Add the note that a variable has no value."""
-        says = "has no value and becomes an empty text; write it into .env beside the file"
-        self.note(place, f"${{{name}}}", says, matters=True)
-
-
 class ServiceReader:
     """Reads one service.
 
@@ -76,11 +40,9 @@ class ServiceReader:
     """
 
     def __init__(self, name: str, written: Located, context: Context) -> None:
-        self._name = name
-        self._written = written
-        self._items = {key: item for key, item in written.items.items() if not _is_extension(key)}
-        self._context = context
-        self._path: Path = ("services", name)
+        self._service = ServiceText(name, written, context)
+        self._items, self._context = self._service.items, context
+        self._note, self._wrong = self._service.note, self._service.wrong
 
     def read(self) -> Located:
         """Return the service in the form of its model; add errors to the problems of the context."""
@@ -92,10 +54,10 @@ class ServiceReader:
                 found[key] = item
         for key, make in (
             ("build", self._build),
-            ("environment", self._environment),
-            ("networks", self._networks),
-            ("ports", self._ports),
-            ("mounts", self._mounts),
+            ("environment", partial(read_environment, self._service)),
+            ("networks", partial(read_networks, self._service)),
+            ("ports", partial(read_ports, self._service)),
+            ("mounts", partial(read_mounts, self._service)),
             ("extra_hosts", self._extra_hosts),
             ("healthcheck", self._healthcheck),
             ("deploy", self._deploy),
@@ -114,9 +76,11 @@ class ServiceReader:
             if made is not None:
                 found[key] = made
         if "build" in self._items and "image" not in found:
-            found["image"] = self._items["build"].made(f"{self._context.project}-{self._name}")
+            found["image"] = self._items["build"].made(f"{self._context.project}-{self._service.name}")
         self._check()
-        return self._written.with_value({key: item for key, item in found.items() if key not in _TAKEN})
+        return self._service.written.with_value(
+            {key: item for key, item in found.items() if key not in _TAKEN}
+        )
 
     def _is_followed(self, key: str, item: Located) -> bool:
         """Return whether a key is supported; note or refuse all others."""
@@ -132,7 +96,7 @@ class ServiceReader:
         else:
             remedy = did_you_mean(key, keys.ALL) or f"keys are {', '.join(keys.ALL)}"
             self._context.problems.append(
-                item.key.problem(f'services.{self._name}: unknown key "{key}"; {remedy}')
+                item.key.problem(f'services.{self._service.name}: unknown key "{key}"; {remedy}')
             )
         return False
 
@@ -158,216 +122,6 @@ class ServiceReader:
             )
         return item.made(build.model_dump())
 
-    def _environment(self) -> Located | None:
-        found: dict[str, Located] = {}
-        for item in self._env_files():
-            found |= self._variables_of(item)
-        written = self._items.get("environment")
-        if written is not None:
-            pairs = as_mapping(written)
-            if not isinstance(pairs.value, dict):
-                return written
-            found |= pairs.value
-        for name, item in list(found.items()):
-            if item.value is not None:
-                continue
-            # A name alone takes the value of the variable with that name.
-            if name in self._context.values:
-                found[name] = item.with_value(self._context.values[name])
-            else:
-                says = "has no value and is left out; write it into .env beside the file"
-                self._context.note(item.place, name, says, matters=True)
-                del found[name]
-        place = written or self._items.get("env_file")
-        return place.with_value(found) if found and place is not None else None
-
-    def _env_files(self) -> list[Located]:
-        written = self._items.get("env_file")
-        return [] if written is None else (written.list or [written])
-
-    def _variables_of(self, item: Located) -> dict[str, Located]:
-        asked = item.plain() if isinstance(item.value, dict) else {"path": item.value}
-        written = asked.get("path")
-        if not isinstance(written, str):
-            raise QuantityError(f"has the env_file {shown(written)}, which is not a path")
-        for key in asked.keys() - {"path", "required"}:
-            raise QuantityError(f'has an env_file with "{key}", which is not supported; leave it out')
-        path = path_from(item.place.file, written)
-        try:
-            content = self._context.files.content(path)
-        except FileNotFoundError:
-            if read_bool(asked.get("required", True)):
-                raise QuantityError(
-                    f"has the env_file {shown(written)}, which does not exist; name one that does"
-                ) from None
-            self._context.note(item.place, "env_file", f"{shown(written)} does not exist and is left out")
-            return {}
-        except OSError as error:
-            raise QuantityError(f"has the env_file {shown(written)}: {error.strerror}") from None
-        try:
-            found = read_variables(
-                content, self._context.values, lambda name: self._context.unset(item.place, name)
-            )
-        except LineError as error:
-            raise QuantityError(f"has the env_file {shown(written)}: {error}") from None
-        return {name: item.with_value(value) for name, value in found.items()}
-
-    def _networks(self) -> Located:
-        """Return the names of the service in each of its networks, and note how networks are used."""
-        mode, written = self._items.get("network_mode"), self._items.get("networks")
-        names = [str(item.value) for key in ("container_name",) if (item := self._items.get(key)) is not None]
-        if mode is not None:
-            self._check_mode(mode)
-        if written is None or not written.value:
-            return self._written.made({DEFAULT_NETWORK: names})
-        found: dict[str, list[str]] = {}
-        defined = self._context.tree.items.get("networks")
-        for name, item in as_mapping(written, names=True).items.items():
-            if name != DEFAULT_NETWORK and (defined is None or name not in defined.items):
-                raise QuantityError(
-                    f"has {shown(name)}, which is not a network of the file; add networks: {{{name}: }}"
-                )
-            found[name] = [*names, *self._aliases(name, item)]
-        if found.keys() != {DEFAULT_NETWORK}:
-            self._note(
-                "networks",
-                "decide which names a service with an image resolves; every address can be reached",
-                matters=True,
-            )
-        return written.made(found)
-
-    def _aliases(self, network: str, item: Located) -> list[str]:
-        for key, value in item.items.items():
-            if key in ("ipv4_address", "ipv6_address"):
-                self._check_address(str(value.value), value)
-            elif key not in (
-                "aliases",
-                "priority",
-                "gw_priority",
-                "interface_name",
-                "mac_address",
-                "link_local_ips",
-                "driver_opts",
-            ):
-                raise QuantityError(
-                    f'has "{key}" for {network}, which is not a key of a network; leave it out'
-                )
-        aliases = item.items.get("aliases")
-        return [] if aliases is None else [str(alias.value) for alias in aliases.list]
-
-    def _check_address(self, address: str, item: Located) -> None:
-        """Refuse a fixed address of the service that other parts of the file use."""
-        for other in _texts(self._context.tree):
-            if other.place != item.place and re.search(
-                rf"(?<![0-9.]){re.escape(address)}(?![0-9.])", other.value
-            ):
-                raise QuantityError(
-                    f"has the address {address}, which line {other.place.line} uses, but Crosswind "
-                    f"assigns addresses to nodes; write the name {node_name(self._name)} there, and leave "
-                    "the address out"
-                )
-        self._context.note(
-            item.key, "ipv4_address", "is ignored: Crosswind assigns addresses to nodes", matters=True
-        )
-
-    def _check_mode(self, mode: Located) -> None:
-        text = str(mode.value)
-        if text.startswith(("service:", "container:")) or text == "none":
-            what = "means no network" if text == "none" else "shares the network of another service"
-            raise QuantityError(
-                f"{what} ({shown(text)}), but every node has a network of its own; leave it out"
-            )
-        if text == "host":
-            self._note("network_mode", "is ignored: the service has its own node", matters=True)
-        else:
-            self._note("network_mode", "has no effect: the service has its own node")
-
-    def _ports(self) -> Located | None:
-        found: list[str] = []
-        place = self._items.get("ports") or self._items.get("expose")
-        for key in ("ports", "expose"):
-            item = self._items.get(key)
-            if item is None:
-                continue
-            if not isinstance(item.value, list):
-                raise QuantityError(f"{shown(item.value)} must be a list; write such as [80]")
-            found += [port for entry in item.value for port in _ports_of(entry)]
-            self._note(key, keys.PORTS)
-        return place.made(list(dict.fromkeys(found))) if place is not None else None
-
-    def _mounts(self) -> Located | None:
-        found: list[Mount] = []
-        for item in self._listed("volumes"):
-            mount = self._at(item, read_mount)
-            if mount is not None:
-                found.append(self._bound(item, mount))
-        written = self._items.get("tmpfs")
-        for item in [] if written is None else (written.list or [written]):
-            mount = self._at(item, read_tmpfs)
-            found += [] if mount is None else [mount]
-            says = "is a folder on disk, empty at the start of a trial, without options"
-            self._context.note(item.place, "tmpfs", says, matters=True)
-        for kind in ("secret", "config"):
-            defined = self._context.tree.items.get(f"{kind}s")
-            for item in self._listed(f"{kind}s"):
-                for key in item.items.keys() & {"uid", "gid", "mode"}:
-                    says = f"of a {kind} is ignored: every process of the service may read it"
-                    self._context.note(item.items[key].key, key, says)
-                read = partial(
-                    read_file_mount,
-                    kind=kind,
-                    defined=defined,
-                    files=self._context.files,
-                    values=self._context.values,
-                )
-                file = self._at(item, read)
-                found += [] if file is None else [file]
-        return self._written.made([mount.model_dump() for mount in found]) if found else None
-
-    def _listed(self, key: str) -> list[Located]:
-        item = self._items.get(key)
-        if item is None or item.value is None:
-            return []
-        if not isinstance(item.value, list):
-            self._wrong(key, f"{shown(item.value)} must be a list")
-        return item.list
-
-    def _at(self, item: Located, read: Callable[[Located], Mount]) -> Mount | None:
-        """Return the mount of an item; None where it has none, after a problem was added at its place."""
-        try:
-            return read(item)
-        except QuantityError as error:
-            self._context.problems.append(item.place.problem(f"services.{self._name}: {error}"))
-            return None
-
-    def _bound(self, item: Located, mount: Mount) -> Mount:
-        """Return a mount after checking its source, with a note if the service sees something different."""
-        context = self._context
-        if mount.kind == "volume":
-            defined = context.tree.items.get("volumes")
-            if defined is None or mount.source not in defined.items:
-                message = (
-                    f"{shown(mount.source)} is not a volume of the file; add volumes: {{{mount.source}: }}"
-                )
-                context.problems.append(item.place.problem(f"services.{self._name}: {message}"))
-        elif mount.kind == "host" and not mount.read_only:
-            says = "is copied for each trial; changes are lost after it"
-            context.note(item.place, mount.source, says, matters=True)
-        elif mount.kind == "bind":
-            try:
-                found = context.files.folder(mount.source)
-            except QuantityError as error:
-                context.problems.append(item.place.problem(f"services.{self._name}: {error}"))
-                return mount
-            if not found:
-                context.note(
-                    item.place, mount.source, "has no files; the service sees an empty folder", matters=True
-                )
-            elif not mount.read_only:
-                says = "is copied for each trial; changes are lost after it"
-                context.note(item.place, mount.source, says)
-        return mount
-
     def _extra_hosts(self) -> Located | None:
         written = self._items.get("extra_hosts")
         if written is None:
@@ -389,7 +143,7 @@ class ServiceReader:
         written = self._items.get("healthcheck")
         if written is None or not isinstance(written.value, dict):
             return written
-        entries = {key: item for key, item in written.value.items() if not _is_extension(key)}
+        entries = {key: item for key, item in written.value.items() if not is_extension(key)}
         disabled, test = entries.pop("disable", None), entries.get("test")
         is_none = test is not None and test.plain() in (["NONE"], "NONE")
         if is_none or (disabled is not None and read_bool(disabled.value)):
@@ -409,7 +163,7 @@ class ServiceReader:
         for key, item in written.value.items():
             if key in keys.DEPLOY:
                 self._context.note(item.key, f"deploy.{key}", keys.DEPLOY[key])
-            elif key not in ("replicas", "resources") and not _is_extension(key):
+            elif key not in ("replicas", "resources") and not is_extension(key):
                 raise QuantityError(f'has "{key}", which is not a key of deploy; leave it out')
         resources = written.items.get("resources")
         if resources is None or not isinstance(resources.value, dict):
@@ -441,10 +195,10 @@ class ServiceReader:
         if count > _REPLICAS_MAX:
             raise QuantityError(f"has {count} replicas; write at most {_REPLICAS_MAX}")
         if count > 1:
-            first = node_name(self._name)
+            first = node_name(self._service.name)
             says = (
-                f"makes the nodes {first} to {first}-{count}; in a service with an image, {self._name} means "
-                "all of them, in others the first"
+                f"makes the nodes {first} to {first}-{count}; in a service with an image, "
+                f"{self._service.name} means all of them, in others the first"
             )
             self._context.note(item.key, "replicas", says, matters=True)
         return item.with_value(count)
@@ -474,9 +228,9 @@ class ServiceReader:
     def _linked(self, dependencies: Located | None) -> Located | None:
         """Return dependencies, with those from `links`."""
         found = dict({} if dependencies is None else dependencies.items)
-        for item in self._listed("links"):
+        for item in self._service.listed("links"):
             found.setdefault(str(item.value).partition(":")[0], item.made({}))
-        return (dependencies or self._written).with_value(found) if found else None
+        return (dependencies or self._service.written).with_value(found) if found else None
 
     def _user(self) -> Located | None:
         """Return the user; None for root, because no service runs as root."""
@@ -491,7 +245,7 @@ class ServiceReader:
     def _hostname(self) -> Located | None:
         """Return the host name, if it is not the name of the node."""
         item = self._items.get("hostname")
-        if item is None or str(item.value) == node_name(self._name):
+        if item is None or str(item.value) == node_name(self._service.name):
             return None
         if not _HOSTNAME.fullmatch(str(item.value)):
             raise QuantityError(
@@ -531,7 +285,7 @@ class ServiceReader:
                 self._note("platform", "is ignored: images run on this machine's CPU", matters=True)
 
     def _check_capabilities(self) -> None:
-        for item in self._listed("cap_add"):
+        for item in self._service.listed("cap_add"):
             name = str(item.value).upper().removeprefix("CAP_")
             if name in keys.SPARED_CAPABILITIES:
                 self._context.note(
@@ -542,39 +296,4 @@ class ServiceReader:
                     f"cap_add {name} lets a service change the network or the kernel, which no service may; "
                     "leave it out"
                 )
-                self._context.problems.append(item.place.problem(f"services.{self._name}: {message}"))
-
-    def _note(self, key: str, says: str, *, matters: bool = False) -> None:
-        self._context.note(self._items[key].key, key, says, matters=matters)
-
-    def _wrong(self, key: str, message: str) -> None:
-        item = self._items.get(key, self._written)
-        self._context.problems.append(problem_at(item, (*self._path, key), message, at_key=True))
-
-
-def _is_extension(key: str) -> bool:
-    return key.startswith("x-") and key != X_CROSSWIND
-
-
-def _texts(item: Located) -> Iterator[Located]:
-    """Yield every text below a value."""
-    if isinstance(item.value, str):
-        yield item
-    for entry in (*item.items.values(), *item.list):
-        yield from _texts(entry)
-
-
-def _ports_of(item: Located) -> list[str]:
-    """Return the ports inside the service that an entry of `ports` or `expose` names, such as `80/tcp`."""
-    if isinstance(item.value, dict):
-        values = item.plain()
-        text = f"{values.get('target')}/{values.get('protocol', 'tcp')}"
-    else:
-        text = str(item.value)
-    match = _PORT.fullmatch(text)
-    if match is None or isinstance(item.value, bool):
-        raise QuantityError(f'{shown(text)} is not a port; write such as "8080:80"')
-    first, last = int(match["first"]), int(match["last"] or match["first"])
-    if not 1 <= first <= last <= 65535:
-        raise QuantityError(f"{shown(text)} is outside 1 to 65535")
-    return [f"{port}/{match['protocol'] or 'tcp'}" for port in range(first, min(last, first + 99) + 1)]
+                self._context.problems.append(item.place.problem(f"services.{self._service.name}: {message}"))
