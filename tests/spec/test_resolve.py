@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crosswind.spec import Resolved, condition_of, fabric_of, neighbours, real_interference, resolve
-from crosswind.spec.checks import trials_needed
+from crosswind.spec.checks.trials import trials_needed
 from crosswind.spec.interference import Interference
 from crosswind.spec.interference_resolved import resolve_interference
 from crosswind.spec.load import parse_experiment
