@@ -22,9 +22,10 @@ from crosswind.spec.resolved import (
 from crosswind.stream import Step
 from crosswind.testbed.agent import Agent, Ended
 from crosswind.testbed.errors import TestbedError
-from crosswind.testbed.files import MachineFiles, ReadFile
+from crosswind.testbed.files import MachineFiles
 from crosswind.testbed.folders import WorkFolder
 from crosswind.testbed.outputs import HEAD_BYTES, Printed, last_words, printed
+from crosswind.testbed.read_file import ReadFile
 from crosswind.testbed.replies import Down, Listener, Node, Reply, Stopped, WallClock
 
 # With what the kernel needs to end the rest, a stop takes less than five seconds.

@@ -9,7 +9,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from crosswind.testbed.files import HereFile, ReadFile
+from crosswind.testbed.read_file import HereFile, ReadFile
 
 # iperf3 with 128 streams prints 27 MB of JSON in ten minutes. Twice that is read as text in half a second.
 HEAD_BYTES = 16 << 20

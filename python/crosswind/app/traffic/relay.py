@@ -17,8 +17,8 @@ from crosswind.results.measurement import ClockLine
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process
-from crosswind.testbed.files import FILE_BYTES_MAX
 from crosswind.testbed.folders import give
+from crosswind.testbed.read_file import FILE_BYTES_MAX
 
 NS_PER_S = 1_000_000_000
 # Nothing is carried in the measured phase: a look then costs the agents a request each.
