@@ -39,13 +39,21 @@ time: {{dilation: 5}}
 """
 
 
-def test_a_program_that_reads_the_counter_degrades_its_trial_and_the_report_names_it(live: Live) -> None:
+@pytest.fixture
+def reads_counter(live: Live) -> str:
+    """Return the file of an experiment whose load reads the counter."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("SKIPPED: no C compiler (cc) on this machine")
     subprocess.run([compiler, "-O1", "-o", live.folder / "counter", SOURCE], check=True)
     (live.folder / "live.yaml").write_text(EXPERIMENT)
-    live.measured("live.yaml")
+    return "live.yaml"
+
+
+def test_a_program_that_reads_the_counter_degrades_its_trial_and_the_report_names_it(
+    live: Live, reads_counter: str
+) -> None:
+    live.measured(reads_counter)
     (monitored,) = (live.run_folder / "monitors").glob("*.json")
     server, client = json.loads(monitored.read_text())["nodes"]
     assert server["dilation"]["counters"] == []
@@ -60,3 +68,14 @@ def test_a_program_that_reads_the_counter_degrades_its_trial_and_the_report_name
     if fidelity == "degraded":
         assert named in reason
         assert named in (live.run_folder / "report.html").read_text()
+
+
+@pytest.mark.long
+def test_the_certificate_of_two_dilations_names_it(live: Live, reads_counter: str) -> None:
+    status, said = live.run("certify", "--dilation", reads_counter, timeout_s=600)
+    # On a busy machine trials may be void, and then nothing is decided about the figure.
+    assert status in (0, 4, 6), said
+    clocks = json.loads((live.run_folder / "certificate.json").read_text())["claims"][0]
+    assert clocks["family"] == "clocks"
+    assert "/counter" in json.dumps(clocks)
+    assert "read the time-stamp counter" in said
