@@ -48,6 +48,14 @@ fn programs_sleep_longer_and_do_not_notice() {
 }
 
 #[test]
+fn no_page_of_the_image_is_both_writable_and_executable() {
+    let (mut agent, _) = dilated(User::Own, json!({"factor": 5}));
+    let maps = agent.run("a", "maps", "grep ^2000000 /proc/self/maps");
+    let rights: Vec<_> = maps.lines().map(|line| line.split_whitespace().nth(1).unwrap()).collect();
+    assert_eq!(rights, ["rw-p", "r-xp"], "{maps}");
+}
+
+#[test]
 fn all_nodes_have_the_clock_of_the_anchor() {
     let anchor = json!({"monotonic_ns": 1_000_000_000_u64, "realtime_ns": 1_000_000_000_000_000_000_u64});
     let (mut agent, up) = dilated(User::Own, json!({"factor": 100, "anchor": anchor}));
