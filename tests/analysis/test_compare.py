@@ -95,6 +95,14 @@ def test_spinning_is_how_the_emulator_waits_in_real_time_where_no_file_says_it(w
         compare(runs[0], runs[2])
 
 
+def test_how_the_emulator_waits_is_no_hindrance_between_dilations_where_no_file_says_it(write_run):
+    runs = [write_run(name, {"none": (1, 10, 8)}) for name in ("real", "slower")]
+    for run_folder, slower in zip(runs, ({}, {"dilation": 10}), strict=True):
+        document = json.loads((run_folder / "resolved.json").read_text())
+        (run_folder / "resolved.json").write_text(json.dumps({**document, "topology": {}, **slower}))
+    assert compare(*runs).sameness.hindrances == []
+
+
 def test_another_application_or_condition_is_not_comparable(base, tmp_path):
     other = Path(shutil.copytree(base, tmp_path / "other"))
     resolved = json.loads((other / "resolved.json").read_text())

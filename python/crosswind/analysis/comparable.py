@@ -44,8 +44,9 @@ def sameness(base: Summary, other: Summary) -> Sameness:
                 # A new version is often the purpose of the comparison; another CPU never is.
                 kind = notes if name.startswith("version of ") else hindrances
                 kind.append(f"{name}: {before} and {now}")
+    written = _written(base.resolved, other.resolved)
     for key in ("application", "topology", "scale"):
-        parts = [_without_files(_written(summary.resolved).get(key)) for summary in (base, other)]
+        parts = [_without_files(document.get(key)) for document in written]
         hindrances += [f"{key}{line}" for line in _differences(parts[0], parts[1])]
     # The user's own program may be the purpose, too; its file is identified by its hash.
     was, found = (_hashes(summary) for summary in (base, other))
@@ -74,13 +75,14 @@ def sameness(base: Summary, other: Summary) -> Sameness:
     return Sameness([*different, *hindrances], [*notes, *undecided], time)
 
 
-def _written(resolved: Resolved) -> dict[str, JsonValue]:
-    """Return resolved.json with how the emulator waits in real time where the file does not say it."""
-    document = resolved.as_json()
-    topology = document.get("topology")
-    if isinstance(topology, dict) and not any(resolved.dilations):
-        topology.setdefault("wait", "spin")
-    return document
+def _written(*runs: Resolved) -> list[dict[str, JsonValue]]:
+    """Return resolved.json of each run; in real time with how the emulator waits where the file is silent."""
+    documents = [run.as_json() for run in runs]
+    if not any(dilation for run in runs for dilation in run.dilations):
+        for document in documents:
+            if isinstance(topology := document.get("topology"), dict):
+                topology.setdefault("wait", "spin")
+    return documents
 
 
 def _dilations(base: Resolved, other: Resolved) -> list[str]:
