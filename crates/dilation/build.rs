@@ -1,4 +1,4 @@
-//! Links the image: the code that every dilated process has, an ELF file of its own. Other processors have none yet.
+//! Links the image: the code that every dilated process has, an ELF file of its own. Other CPUs have none yet.
 
 use std::env;
 use std::path::{Path, PathBuf};

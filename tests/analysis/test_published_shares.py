@@ -68,7 +68,7 @@ def test_each_run_was_less_fair_than_the_average_of_runs(runs: Runs) -> None:
     (group,) = (group for group in analysis.groups if group.name == "host_to_host, 30")
     assert round(float(np.mean(group.trials.values)), 3) == 0.756
     assert round(min(group.trials.values), 3) == 0.692
-    # Spread within a run, against that of averages: 1.55 in print.
+    # Spread within a run, against that of averages: 1.55 published.
     assert round(float(np.mean([OF_SHARES["sd"].of(run) for run in rates])), 2) == 2.13
     # TCP over 1 Gbit/s carries 1448 of 1538 bytes; sums over transfers of not quite the same time exceed it.
     assert min(OF_SHARES["sum"].of(run) for run in rates) > 1448 / 1538 * 1e9 / 8 / 2**20

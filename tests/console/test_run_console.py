@@ -163,7 +163,7 @@ def test_steps_are_forgotten_and_what_else_happened_is_not() -> None:
     found = [json.loads(line) for line in recent.lines()]
     assert [line["text"] for line in found if line["event"] == "note"] == ["0", "500", "1000", "1500"]
     assert [line["at_ns"] for line in found if line["event"] == "step"] == [*range(1400, 2000)]
-    # Whoever comes late has lost nothing: it had nothing before.
+    # A client that comes late has lost nothing: it had nothing before.
     assert not any(line["event"] == "lost" for line in found)
 
 

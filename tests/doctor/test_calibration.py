@@ -113,7 +113,7 @@ def test_a_busy_hour_does_not_replace_the_better_calibration() -> None:
     "changes",
     [
         {"measured_at": NOW - timedelta(days=7, minutes=1)},
-        {"measured_at": NOW + timedelta(minutes=1)},  # The clock was set back: nobody knows how old it is.
+        {"measured_at": NOW + timedelta(minutes=1)},  # The clock was set back: its age is unknown.
         {"machine": MACHINE.model_copy(update={"kernel": "6.19.0"})},
         {"version": "0.0.9"},
         {"rootless": True},

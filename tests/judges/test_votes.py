@@ -20,7 +20,7 @@ def test_equal_delays_are_waited_for_three_times() -> None:
 
 
 def test_votes_of_the_slowest_are_not_waited_for() -> None:
-    # 3 of 4 are enough: the fourth is far away, and is told of the block only.
+    # 3 of 4 are enough: the fourth is far away, and gets the block only.
     delay = [[0.0 if one == other else 10.0 for other in range(4)] for one in range(4)]
     for near in range(3):
         delay[near][3] = delay[3][near] = 500.0

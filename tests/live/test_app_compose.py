@@ -121,7 +121,7 @@ def test_an_image_that_no_file_is_named_for_is_taken_from(live: Live, compose: s
         (live.folder / "compose.yaml").write_text(COMPOSE.replace("image: ours", f"image: {image}"))
         text = EXPERIMENT.replace("    images: {ours: IMAGE}\n", "").replace("REPEAT", "1")
         (live.folder / compose).write_text(text)
-        # Where the tool is told what to speak to.
+        # Where the tool reads what to speak to.
         live.env = {**os.environ, **live.env}
         live.measured(compose)
     finally:

@@ -87,7 +87,7 @@ def test_on_a_terminal_no_sends_nothing_more(live: Live) -> None:
         assert terminal.await_end() == 2, terminal.said
     document = json.loads((live.folder / "fingerprint.json").read_text())
     assert "--send-at-most" in document["ended"]
-    # What told the rate: messages of 64 KiB and 1 MiB at most.
+    # What showed the rate: messages of 64 KiB and 1 MiB at most.
     assert document["sent"]["bytes"] < 2e6
     assert document["sent"]["most_bytes"] == 10e9
     assert document["round_trip"]["idle"]["ns"]["p50"] > 0

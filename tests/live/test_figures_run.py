@@ -13,7 +13,7 @@ import duckdb
 if TYPE_CHECKING:
     from conftest import Live
 
-# A job: so many bytes to another node, and the time until the other one has them all.
+# A job: bytes to another node, and the time until the other one has them all.
 STOPWATCH = '''
 import json
 import time

@@ -171,7 +171,7 @@ def test_a_cluster_that_lost_a_worker_and_hangs_ends_within_five_seconds_and_nam
         for node in CLUSTER:
             all_of_it = EVERY.format("KILL" if node == "worker1" else "STOP")
             fabric.start(node, "damage", ["sh", "-c", all_of_it], cwd=stage.folder).wait(5)
-        time.sleep(0.5)  # Until the ends have been told.
+        time.sleep(0.5)  # Until the ends know.
         began = time.monotonic()
         with pytest.raises(TestbedError) as failure:
             spark.stop(stage)

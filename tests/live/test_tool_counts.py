@@ -21,7 +21,7 @@ DURATION_S = 2
 # A round trip crosses four uplinks: 4 ms.
 DELAY_NS = 1_000_000
 # One packet of 5000, five in a row on average, which TCP sends again as super-packets: connections still
-# carry hundreds of Mbit/s over such a round trip, in writes so small that both ends need processor time.
+# carry hundreds of Mbit/s over such a round trip, in writes so small that both ends need CPU time.
 BURSTS = {"p_ppb": 40_000, "r_ppb": 200_000_000, "h_ppb": 0, "k_ppb": 1_000_000_000}
 LOSSES = {"host.egress": [{"lose": {"law": {"gilbert_elliott": BURSTS}, "on": ["client"]}}]}
 

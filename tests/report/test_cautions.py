@@ -71,7 +71,7 @@ def test_a_generator_that_is_late_by_itself_is_told_from_one_that_waits_for_an_a
 
 @pytest.mark.parametrize(("wait_mode", "share"), [("hybrid", 0.9), ("sleep", 0.45)])
 def test_a_generator_is_busy_against_the_processors_that_are_left_to_it(wait_mode, share):
-    # Two clients in a window of 100 ms used 90 ms. Of two processors the emulator keeps one unless it sleeps.
+    # Two clients in a window of 100 ms used 90 ms. Of two CPUs the emulator keeps one unless it sleeps.
     clients = together(operations([0], [100]), operations([0], [100], connection=1))
     measurement = Measurement(
         window=Window(started_ns=0, ended_ns=100 * MS),

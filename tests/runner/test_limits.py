@@ -57,7 +57,7 @@ def test_a_limit_that_nobody_keeps_is_checked() -> None:
 
 
 def test_the_counting_of_processor_time_is_allowed_for() -> None:
-    # Half a processor for one second, two ticks of 10 ms, and 2 % for the end of the window: 530 ms.
+    # Half a CPU for one second, two ticks of 10 ms, and 2 % for the end of the window: 530 ms.
     assert not list(broken_limits(measurement(cpus_limit=cpus("checks"), cpu_time_ns=530_000_000)))
     assert list(broken_limits(measurement(cpus_limit=cpus("checks"), cpu_time_ns=531_000_000)))
 

@@ -18,7 +18,7 @@ pub const SIGSEGV: u64 = 11;
 const SA_RESETHAND: u64 = 0x8000_0000;
 /// Bytes of code of an entry.
 const ENTRY_BYTES: u64 = 16;
-/// The code of a fault that the processor does not explain, among them that of the counter.
+/// The code of a fault that the CPU does not explain, among them that of the counter.
 const SI_KERNEL: i32 = 0x80;
 
 /// Takes SIGSEGV over from a program that has not set an action yet.

@@ -181,7 +181,7 @@ fn clock_of_file(file: u64) -> Option<i32> {
     let mut text = MaybeUninit::<[u8; 512]>::uninit();
     let length = call(READ, [info as u64, address_mut(&mut text), 512, 0, 0, 0]);
     call(CLOSE, [info as u64, 0, 0, 0, 0, 0]);
-    // SAFETY: the kernel wrote so many bytes there, 512 at most.
+    // SAFETY: the kernel wrote `length` bytes there, 512 at most.
     let text = unsafe { core::slice::from_raw_parts(text.as_ptr().cast::<u8>(), length.max(0) as usize) };
     let name = b"clockid: ";
     let at = text.windows(name.len()).position(|part| part == name)? + name.len();

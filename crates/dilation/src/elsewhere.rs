@@ -1,4 +1,4 @@
-//! Other processors: nothing can be dilated there, and a [`Supervisor`] cannot be made.
+//! Other CPUs: nothing can be dilated there, and a [`Supervisor`] cannot be made.
 
 use std::convert::Infallible;
 use std::io;

@@ -32,7 +32,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// `None` where there is no image for this processor.
+    /// `None` where there is no image for this CPU.
     pub fn new(map: Map) -> Option<Self> {
         let code = Elf::new(CODE);
         let kernels = elf::kernels();

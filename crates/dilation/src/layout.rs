@@ -36,7 +36,8 @@ pub const REPORTS: [&str; 6] = [
 
 /// The first argument of [`REPORT`] for readings of the time-stamp counter; an address of them follows.
 pub const READS: u64 = 1 << 16;
-/// So many from one page of code are reported. Seeds of random numbers, and a frequency measured once, take fewer.
+/// From this number on, those from one page of code are reported.
+/// Seeds of random numbers, and a frequency measured once, take fewer.
 pub const READS_NAMED: u64 = 1000;
 
 /// The watch for such readings ends after this number of them, or of readings of a clock.

@@ -42,7 +42,7 @@ pub struct Killed {
 /// A call that was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refused {
-    /// Name of the call, or of what was asked of it.
+    /// Name of the call, or of what it was to do.
     pub call: String,
     /// How many.
     pub count: u64,

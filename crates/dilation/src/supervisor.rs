@@ -34,7 +34,7 @@ struct Filter {
     ended: Option<OwnedFd>,
 }
 
-/// Whoever begins a program in the node waits for this value.
+/// What begins a program in the node waits for this value.
 pub struct Supervisor {
     image: Image,
     filters: Vec<Filter>,
@@ -48,7 +48,7 @@ pub struct Supervisor {
 }
 
 impl Supervisor {
-    /// `None` where there is no image for this processor.
+    /// `None` where there is no image for this CPU.
     pub fn new(clocks: Clocks) -> Option<Self> {
         Some(Self {
             image: Image::new(Map::from(clocks))?,

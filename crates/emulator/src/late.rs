@@ -1,7 +1,7 @@
 //! When packets were late: times from the instant a missed packet was due to the instant it left.
 //!
 //! The ledger counts packets that missed their deadline. These spans say when that was, so that the operations of an
-//! application that were under way then can be told from all the others. Spans that touch are one.
+//! application that were under way then can be distinguished from all the others. Spans that touch are one.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! What happens while it happens: for each step of the series a report to whoever shows the network live.
+//! What happens while it happens: for each step of the series a report to the program that shows the network live.
 //!
 //! The packet thread has counted a step anyway; while a reader watches, it also hands over the rows of that step. It
 //! never waits for the reader: a report that does not fit into the channel is left out and counted.

@@ -202,7 +202,7 @@ impl Port for Line {
     }
 }
 
-/// An Ethernet frame with TCP over IPv4 and timestamps; AF11, so that meters have a class to remark.
+/// An Ethernet frame with TCP over IPv4 and timestamps; AF11, so that meters have a class to `remark`.
 fn frame(from: u8, to: u8, payload: usize) -> (VnetHeader, Vec<u8>) {
     let mut frame = vec![2, 0x77, 0, 0, 0, to + 1, 2, 0x77, 0, 0, 0, from + 1, 8, 0, 0x45, 10 << 2];
     frame.extend(((52 + payload) as u16).to_be_bytes());

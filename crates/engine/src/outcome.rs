@@ -7,7 +7,7 @@ use crate::units::Instant;
 
 /// An event of a real packet, in the order of occurrence: its end, or its duplication.
 ///
-/// Its kind takes a whole word: with one byte, the rest is copied at odd addresses for every packet, and the processor waits.
+/// Its kind takes a whole word: with one byte, the rest is copied at odd addresses for every packet, and the CPU waits.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 #[repr(u64)]
 pub enum Outcome {

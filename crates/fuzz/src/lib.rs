@@ -5,7 +5,7 @@
 //!
 //! * `cargo test -p crosswind-fuzz`: every file of the committed corpus (`fuzz/corpus/TARGET/`), and some thousand
 //!   [mutations](mutate) of each. Needs nothing but stable Rust.
-//! * `cargo run --release -p crosswind-fuzz --bin hostile -- 10000000`: so many hostile packets through headers, engine, monitors and
+//! * `cargo run --release -p crosswind-fuzz --bin hostile -- 10000000`: ten million hostile packets through headers, engine, monitors and
 //!   forwarder.
 //! * `cargo +nightly fuzz run TARGET` in the repository's root: libFuzzer with coverage and the address sanitizer (`fuzz/`).
 //!

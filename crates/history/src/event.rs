@@ -44,7 +44,7 @@ pub enum Type {
     Ok,
     /// It took no effect, and never will.
     Fail,
-    /// Nobody knows: it may have taken effect, may do so later, or never.
+    /// Unknown: it may have taken effect, may do so later, or never.
     Info,
 }
 

@@ -88,7 +88,7 @@ pub fn pair(workload: Workload, events: &[Event]) -> Result<ByKey, String> {
         }
         paired.keys.entry(key).or_default().push(operation);
     }
-    // A run that was killed has operations without an end: nobody knows what became of them.
+    // A run that was killed has operations without an end: their outcome is unknown.
     for (key, operation) in open.into_values() {
         paired.counts.unknown += 1;
         paired.keys.entry(key).or_default().push(operation);

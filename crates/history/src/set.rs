@@ -1,4 +1,4 @@
-//! A set: elements are added once each and never removed, so whoever reads later sees no fewer.
+//! A set: elements are added once each and never removed, so later reads see no fewer.
 //!
 //! An element is *known* from the moment on at which its addition was confirmed, or a read that saw it ended. A read that begins
 //! later must have it. Lacking it is *stale* where a later read has it again, and *lost* where none has. An element that was

@@ -138,7 +138,7 @@ pub struct Checked {
     pub confirmed: u64,
     /// Those that took none for sure.
     pub refused: u64,
-    /// Those of which nobody knows.
+    /// Those whose outcome is unknown.
     pub unknown: u64,
     /// Those that are not right.
     pub wrong_keys: Vec<u64>,

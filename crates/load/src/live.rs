@@ -1,4 +1,4 @@
-//! What a load does while it runs: a line for every 100 ms, for whoever shows it.
+//! What a load does while it runs: a line for every 100 ms, for the program that shows it.
 //!
 //! Each connection counts an operation in cells of its own, after it has taken the instants of that operation: some
 //! arithmetic and two stores, to memory that no other thread writes. A thread of the lowest priority adds the cells of

@@ -1,4 +1,4 @@
-//! Objects over HTTP/1.1 end to end, from a server of a few lines that can be told to misbehave.
+//! Objects over HTTP/1.1 end to end, from a server of a few lines that misbehaves on request.
 
 #[allow(dead_code)] // every test file uses a part of it
 mod common;

@@ -11,7 +11,7 @@ use common::{load, Folder, Run, Running};
 
 const SOON: Duration = Duration::from_secs(20);
 
-/// A memcached with so much memory for items, on a free port; None where no memcached can be started.
+/// A memcached with `memory_mib` of memory for items, on a free port; None where no memcached can be started.
 fn memcached(memory_mib: &str) -> Option<(Running, String)> {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let child = Command::new("memcached")

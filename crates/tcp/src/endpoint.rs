@@ -15,7 +15,7 @@ use crate::settings::Settings;
 use crate::tick::Tick;
 use crate::transmit::Push;
 
-/// RFC 6298, 2.1, and Linux, `tcp_syn_linear_timeouts`: so many timeouts of a second before they double.
+/// RFC 6298, 2.1, and Linux, `tcp_syn_linear_timeouts`: the number of timeouts of a second before they double.
 const FIRST_TIMEOUT_US: u64 = 1_000_000;
 const EQUAL_TIMEOUTS: u32 = 4;
 
@@ -113,7 +113,7 @@ impl Endpoint {
         self.stage == Stage::Established
     }
 
-    /// Writes up to `bytes`; returns how many there was room for. An application that could not write all is told when
+    /// Writes up to `bytes`; returns how many there was room for. An application that could not write all learns when
     /// there is room ([`Changed::writable`]).
     pub fn write(&mut self, now: Instant, bytes: u64, out: &mut Vec<Segment>) -> u64 {
         if !self.is_established() {

@@ -186,7 +186,7 @@ impl ReceiveBuffer {
         (self.started, self.read_at_start) = (now, read);
     }
 
-    /// Memory for a window of so many bytes.
+    /// Makes room for a window of this number of bytes.
     pub(crate) fn enlarge(&mut self, window: u64) {
         let memory = (window * WHOLE / self.share).min(self.most_bytes);
         if memory > self.memory_bytes {

@@ -198,7 +198,7 @@ impl Sender {
         self.congestion.window.packets = self.board.in_flight() + 1;
         self.congestion.window.restart_credit();
         if self.state <= State::Disorder && self.board.sacked_out >= REORDERING {
-            // So many arrived beyond the gap that it is no reordering.
+            // As many packets arrived beyond the gap as make it a loss and no reordering.
             self.reordering = self.reordering.min(REORDERING);
         }
         self.state = State::Loss;

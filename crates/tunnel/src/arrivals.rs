@@ -34,7 +34,7 @@ pub struct Counts {
     pub lost: u64,
     /// Came after one with a larger number.
     pub reordered: u64,
-    /// Came again, or so late that it cannot be told.
+    /// Came again, or too late to tell whether it did.
     pub duplicate: u64,
 }
 

@@ -15,7 +15,7 @@ const LOOKS: usize = 2;
 #[derive(Debug, Default)]
 pub struct FramesOut {
     by_name: AHashMap<Name, Sent>,
-    /// Whoever has packets of them here. A frame that left and came back has two copies, under one name.
+    /// The passages that have packets of them here. A frame that left and came back has two copies, under one name.
     holders: VecDeque<(Name, Weak<Passage>)>,
     looks: usize,
 }

@@ -96,7 +96,7 @@ def _claim(found: Agreement) -> Claim:
     if found.low is None or found.high is None or found.change is None:
         return not_measured(family, name, CLOCK, "%", BECAUSE, _more(found.reason, found))
     largest = max(found.high, 1 / found.low)
-    # A figure has one name in all families, so its remark names the two.
+    # A figure has one name in all families, so its note names the two.
     base, slower = pair.dilations
     against = f"dilation {slower} against {'real time' if base is None else base}"
     interval = change_interval(found.low, found.high)

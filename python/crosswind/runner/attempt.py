@@ -169,7 +169,7 @@ class Attempt:
                 measured.clock,
             )
         if measured.measurement.carried is not None:
-            # Without the emulator nobody knows when the machine disturbed the network.
+            # Without the emulator it is unknown when the machine disturbed the network.
             metrics = [metric._replace(low=None, high=None) for metric in metrics]
         if outcome.files:
             (self._folder.path / "outputs").mkdir(exist_ok=True)

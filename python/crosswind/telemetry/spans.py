@@ -73,7 +73,7 @@ class _AttemptSpans:
         """Yield the span of the attempt, and one for each part of it."""
         trial, steps = self._trial, self._steps
         if trial.duration_s is None:
-            # The process was killed; `resume` noted that later, and nobody knows when it ended.
+            # The process was killed; `resume` noted that later, and when it ended is unknown.
             steps = steps[:-1]
         started_ns = _started_ns(trial)
         ended_ns = started_ns + round((trial.duration_s or 0) * 1e9)

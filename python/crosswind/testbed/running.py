@@ -118,7 +118,7 @@ class RunningFabric(Fabric):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # Whoever still starts or strikes something must not hit the next fabric of the agent.
+        # A thread that still starts or strikes something must not hit the next fabric of the agent.
         self._is_down = True
         try:
             self.written = self._agent.request("down", Down)

@@ -265,7 +265,7 @@ def test_an_application_says_what_it_misses_and_what_brings_it(
     packages, mongod = Thing.missing("mongo")
     assert packages.remedy == "install it with: crosswind apps install thing/mongo"
     assert packages.by_hand == ("apt-get update", BY_HAND)
-    # Whoever installs it has to know what else than an open-source license it comes under.
+    # A user has to know which license it comes under, where that is not an open-source one.
     assert mongod.remedy == "install it with: crosswind apps install thing/mongo (its license: SSPL)"
     assert [item.remedy for item in Thing.missing()] == ["install it with: crosswind apps install thing"]
 

@@ -11,7 +11,7 @@ use super::hierarchy::Version;
 const OF_ONE: [&str; 2] = ["blkio.throttle.read_bps_device", "blkio.throttle.write_bps_device"];
 const OF_TWO: &str = "io.max";
 
-/// Limits both directions of a device, `MAJOR:MINOR`, to so many bytes per second each; `None` is without limit.
+/// Limits both directions of a device, `MAJOR:MINOR`, each to `rate` bytes per second; `None` is without limit.
 pub fn limit(version: Version, group: &Path, device: &str, rate: Option<u64>) -> io::Result<()> {
     match version {
         Version::One => {

@@ -108,7 +108,7 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Leaves so many bytes free, or all that the node has not used itself.
+    /// Leaves this number of bytes free, or all that the node has not used itself.
     pub fn leave_free(&mut self, bytes: Option<u64>) -> Result<(), String> {
         let Some(bytes) = bytes else {
             // The file has no name, so its blocks are free with its last descriptor.
@@ -152,7 +152,7 @@ impl Disk {
         }
     }
 
-    /// Gives back what is missing to so many free bytes, as far as it was taken: to have taken it took some blocks too.
+    /// Gives back what is missing to `bytes` free ones, as far as it was taken: to have taken it took some blocks too.
     fn empty_to(&self, bytes: u64) -> io::Result<()> {
         let Some(filler) = &self.filler else { return Ok(()) };
         let missing = bytes.saturating_sub(self.free()?);

@@ -25,7 +25,7 @@ const NAME: &[u8] = b"crosswind-clocks";
 /// A message to the supervisor.
 #[derive(Debug, Serialize, Deserialize)]
 enum Order {
-    /// Serve the filter whose listener is attached; a second file is told which programs were ended.
+    /// Serve the filter whose listener is attached; the names of programs that were ended go to a second file.
     Listen,
     /// Programs that begin from now on have these clocks.
     Change(Box<Clocks>),

@@ -37,7 +37,7 @@ fn devices_of(folder: &Path) -> Vec<String> {
     backed.filter(|file| file.starts_with(&*folder.to_string_lossy())).collect()
 }
 
-/// A script that writes so many bytes, and prints the kernel's words when it fails.
+/// A script that writes `bytes` bytes, and prints the kernel's words when it fails.
 fn write(bytes: u64) -> String {
     format!(
         "LC_ALL=C dd if=/dev/zero of=data/new bs=64k count={} conv=fsync 2>&1 | tail -1; rm -f data/new",

@@ -18,7 +18,7 @@ fn alone() -> MutexGuard<'static, ()> {
 
 /// Ticks of the time-stamp counter in a microsecond. Nothing dilates this counter.
 pub static TICKS_PER_US: LazyLock<f64> = LazyLock::new(|| {
-    // SAFETY: every x86-64 processor has this counter.
+    // SAFETY: every x86-64 CPU has this counter.
     let ticks = || unsafe { core::arch::x86_64::_rdtsc() };
     let (began, first) = (Instant::now(), ticks());
     std::thread::sleep(Duration::from_millis(200));

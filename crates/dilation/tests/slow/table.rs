@@ -30,7 +30,7 @@ fn holds(name: &str, compiler: &[&str], factor: u64, case: &[&str]) {
 fn holds_under(clock: &Clock, name: &str, compiler: &[&str], case: &[&str]) {
     let Some(program) = compiled("calls.c", name, compiler) else { return };
     let run = || {
-        // With a factor of 1 nothing divides the lateness of so many processes at once; doubled waits would still show.
+        // With a factor of 1 nothing divides the lateness of all these processes; doubled waits would still show.
         let late_ms = 2.0 * lateness_ms() + if clock.factor == 1 { 10.0 } else { 0.0 };
         let numbers = [clock.slowness().to_string(), TICKS_PER_US.to_string(), late_ms.to_string()];
         let mut command = vec![program.to_str().unwrap()];

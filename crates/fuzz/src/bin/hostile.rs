@@ -1,4 +1,4 @@
-//! So many hostile packets through headers, engine, monitors and forwarder, and how long that took.
+//! Hostile packets through headers, engine, monitors and forwarder, and how long that took.
 //!
 //!     cargo run --release -p crosswind-fuzz --bin hostile -- [PACKETS] [SEED]
 //!

@@ -6,9 +6,9 @@
 //! | set | add 80 %, read 20 % |
 //! | append | append 70 %, read 30 % |
 //!
-//! Every written value is another one, so whoever reads it knows which operation wrote it. Keys are chosen evenly.
+//! Every written value is another one, so a read shows which operation wrote it. Keys are chosen evenly.
 //!
-//! An operation ends as `ok`, as `fail` (it took no effect, and never will) or, if nobody knows, as `info`. The client then goes on as another
+//! An operation ends as `ok`, as `fail` (it took no effect, and never will) or, if that is unknown, as `info`. The client then goes on as another
 //! process, since its last operation may still take effect. A lost connection is made again before the next operation; where that
 //! is impossible, the operation was not sent and has failed.
 //!

@@ -95,7 +95,7 @@ struct Current {
 /// What a client does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// It writes so many bytes.
+    /// It writes this number of bytes.
     Write(u64),
     /// It waits until then.
     Until(Instant),

@@ -1,7 +1,7 @@
 //! CUBIC: after a loss 0.7 of the window, then a cubic function of time whose plateau is the window at the loss; or
 //! Reno's window, where that is larger.
 //!
-//! As Linux computes it, in whole numbers: time in ticks, the growth as "one more packet for so many acknowledged ones",
+//! As Linux computes it, in whole numbers: time in ticks, the growth as "one more packet for each N acknowledged ones",
 //! at most once a tick, and never faster than one for two. Linux's Reno window grows by a packet for 15/8 windows, which
 //! stands for the 3 (1 - beta) / (1 + beta) of the RFC.
 //!

@@ -14,7 +14,7 @@ from pathlib import Path
 from crosswind.spec.resolved import ResolvedMachine
 from crosswind.spec.testbed import DeclaredProvider
 
-# Every tag begins so. What has such a tag is Crosswind's, whoever made it.
+# Every tag begins with it. What has such a tag is Crosswind's, on whichever machine it was made.
 TAG_PREFIX = "crosswind-"
 
 

@@ -116,7 +116,7 @@ impl Cassandra {
                 self.connection.execute(&self.write, level, values).map(|_| true)
             }
             Request::Cas(from, to) => self.compare_and_set(key, text(&from.to_string()), &to.to_string()),
-            // Nobody else adds this element, so it is there, whoever completed the transaction.
+            // Nobody else adds this element, so it is there, whichever node completed the transaction.
             Request::Add(element) => {
                 let values = vec![text(key), text(&element.to_string())];
                 self.connection.execute(&self.add, level, values).map(|_| true)

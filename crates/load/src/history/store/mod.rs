@@ -47,7 +47,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Whether nobody knows if it was done.
+    /// Whether it is unknown if it was done.
     pub fn is_unknown(&self) -> bool {
         matches!(self, Outcome::Unknown(_) | Outcome::Lost(_) | Outcome::Stopped)
     }

@@ -38,7 +38,7 @@ const TABLE: &str = "ycsb.usertable";
 /// What an operation waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// So many replicas.
+    /// The answers of the replicas that the level asks for.
     Replicas(Consistency),
     /// An agreement of the replicas, by Paxos.
     Serial,
