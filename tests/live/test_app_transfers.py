@@ -77,6 +77,11 @@ def test_a_bucket_takes_goodput_away(live: Live, application: str) -> None:
     assert goodput["none"] > 1.5 * goodput["bucket"]
     assert goodput["bucket"] > 0
     assert all(1 / 4 <= value <= 1 for value in values(live, "fairness", "jain").values())
+    if application.startswith("traffic"):
+        round_trip = values(live, "rtt", "mean")
+        # The links alone are 400 us there and back, and the buffer of the bucket is 100 ms.
+        assert round_trip["none"] > 400e3
+        assert 20e6 < round_trip["bucket"] < 200e6
 
 
 def test_a_bucket_makes_a_shuffle_last(live: Live) -> None:

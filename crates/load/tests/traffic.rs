@@ -116,6 +116,7 @@ fn endless_streams_are_counted_over_one_window_and_part_by_part() {
         assert!(number(&one["sender_cpu_ns"]) > 0 && number(&one["receiver_cpu_ns"]) < 400_000_000);
         assert_eq!((&one["answers"], &one["lost"]), (&Value::Null, &Value::Null));
         assert_eq!(one["congestion_control"], "reno");
+        assert!((1..1_000_000).contains(&number(&one["rtt_us"])));
     }
 }
 
@@ -143,6 +144,7 @@ fn a_shuffle_moves_every_message_once_and_the_same_with_the_same_seed() {
         assert!(own.iter().all(|row| row.ok && row.measured && row.operation == "transfer"));
         let last = own.iter().map(|row| row.finished_ns).max().unwrap();
         assert_eq!(number(&connections(&summary)[connection]["finished_ns"]), last);
+        assert!((1..1_000_000).contains(&number(&connections(&summary)[connection]["rtt_us"])));
     }
     let bytes = |summary: &Value| -> Vec<(u64, u64)> {
         connections(summary)

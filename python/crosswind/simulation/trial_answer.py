@@ -36,7 +36,12 @@ class MeasuredCalls(SimulatorAnswer):
 
 
 class MeasuredStream(SimulatorAnswer):
-    """One connection in the measured window; `retransmits` are of its whole life."""
+    """One connection in the measured window.
+
+    Attributes:
+        retransmits: of its whole life.
+        rtt_us: smoothed round trip, averaged over the window; None where none was measured.
+    """
 
     sender: str = Field(alias="from")
     receiver: str = Field(alias="to")

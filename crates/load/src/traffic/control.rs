@@ -196,7 +196,7 @@ pub struct Sent {
     pub cpu_ns: u64,
     /// Segments sent again, of the connection's whole life; null where the kernel did not report it.
     pub retransmits: Option<u32>,
-    /// The smoothed round-trip time at the end, likewise.
+    /// The smoothed round-trip time, averaged over the measured window; likewise.
     pub rtt_us: Option<u32>,
     /// Why it ended too early, if it did.
     pub lost: Option<String>,

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use super::control::{Answer, Load};
 use super::cpu::Cpu;
 use super::meter::{Counted, Meter, Window};
+use super::round_trip::RoundTrip;
 use super::size::{Size, BYTES_MAX};
 use super::start::Start;
 use super::tcp;
@@ -32,7 +33,9 @@ const CHUNK_BYTES: usize = 64 << 10;
 pub struct Left {
     pub answers: Counted,
     pub cpu_ns: u64,
-    pub info: Option<tcp::Info>,
+    pub retransmits: Option<u32>,
+    /// Averaged over the window.
+    pub rtt_us: Option<u32>,
 }
 
 /// The end that sends messages and waits for their answers.
@@ -46,7 +49,7 @@ pub struct Asker {
     chunk: Vec<u8>,
     load: Load,
     start: Arc<Start>,
-    counting: Option<(Meter, Cpu)>,
+    counting: Option<(Meter, Cpu, RoundTrip)>,
     left: Sender<(usize, Left)>,
 }
 
@@ -84,6 +87,9 @@ impl Asker {
             self.stream.begin();
             self.stream.send(&self.chunk[..part as usize])?;
             left -= part;
+            if let Some((_, _, round_trip)) = &mut self.counting {
+                round_trip.look(monotonic_ns(), self.stream.tcp());
+            }
         }
         Ok(())
     }
@@ -98,10 +104,11 @@ impl Asker {
                 *place = *byte;
             }
             received += count as u64;
-            if let Some((meter, cpu)) = &mut self.counting {
+            if let Some((meter, cpu, round_trip)) = &mut self.counting {
                 let now_ns = monotonic_ns();
                 meter.add(now_ns, count as u64);
                 cpu.look(now_ns);
+                round_trip.look(now_ns, self.stream.tcp());
             }
         }
         if received == expected && header == expected.to_be_bytes() {
@@ -133,7 +140,8 @@ impl Session for Asker {
     fn perform(&mut self) -> Result<(), Failure> {
         if self.counting.is_none() {
             let window = self.load.window(self.start.wait().ok_or(Failure::Stopped)?);
-            self.counting = Some((Meter::new(window, self.load.part_ns), Cpu::from(window.from_ns)));
+            let meter = Meter::new(window, self.load.part_ns);
+            self.counting = Some((meter, Cpu::from(window.from_ns), RoundTrip::new(window)));
         }
         let (size, answer) = self.chosen;
         self.send_message(size, answer)?;
@@ -143,11 +151,13 @@ impl Session for Asker {
 
 impl Drop for Asker {
     fn drop(&mut self) {
-        let (answers, cpu_ns) = match self.counting.take() {
-            Some((meter, cpu)) => (meter.into_counted(), cpu.spent_ns()),
-            None => (Counted::default(), 0),
+        let connection = self.stream.tcp();
+        let retransmits = tcp::info(connection).ok().map(|info| info.retransmits);
+        let (answers, cpu_ns, rtt_us) = match self.counting.take() {
+            Some((meter, cpu, trip)) => (meter.into_counted(), cpu.spent_ns(), trip.mean_us(connection)),
+            None => (Counted::default(), 0, None),
         };
-        let left = Left { answers, cpu_ns, info: tcp::info(self.stream.tcp()).ok() };
+        let left = Left { answers, cpu_ns, retransmits, rtt_us };
         // The receiver is gone when the run was called off.
         let _ = self.left.send((self.number, left));
     }

@@ -26,6 +26,7 @@ pub mod node;
 mod outgoing;
 pub mod pattern;
 mod progress;
+mod round_trip;
 pub mod size;
 mod start;
 mod stream;

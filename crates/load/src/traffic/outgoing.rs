@@ -86,7 +86,7 @@ fn run_streams(
                 finished_ns: None,
                 cpu_ns: ended.cpu_ns,
                 retransmits: info.map(|info| info.retransmits),
-                rtt_us: info.map(|info| info.rtt_us),
+                rtt_us: ended.rtt_us,
                 lost: ended.lost,
             }
         })?;
@@ -128,7 +128,8 @@ fn done(task: &Task, outcome: Outcome, mut left: HashMap<usize, Left>, rows: usi
     let mut sent = Vec::new();
     for (number, connection) in (task.first..).zip(&outcome.connections) {
         let left = left.remove(&number);
-        let info = left.as_ref().and_then(|left| left.info);
+        let retransmits = left.as_ref().and_then(|left| left.retransmits);
+        let rtt_us = left.as_ref().and_then(|left| left.rtt_us);
         let measured = connection.samples.iter().filter(|sample| sample.measured && sample.ok);
         sent.push(Sent {
             number,
@@ -137,8 +138,8 @@ fn done(task: &Task, outcome: Outcome, mut left: HashMap<usize, Left>, rows: usi
             cpu_ns: left.as_ref().map_or(0, |left| left.cpu_ns),
             answers: left.map(|left| left.answers),
             finished_ns: measured.map(|sample| sample.finished_ns).max(),
-            retransmits: info.map(|info| info.retransmits),
-            rtt_us: info.map(|info| info.rtt_us),
+            retransmits,
+            rtt_us,
             lost: connection.lost.then(|| "an answer never came, or came wrong".into()),
         });
     }

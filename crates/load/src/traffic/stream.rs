@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::cpu::Cpu;
 use super::meter::{Counted, Meter, Window};
 use super::progress::{Progress, Totals};
+use super::round_trip::RoundTrip;
 use super::tcp;
 use crate::clock::monotonic_ns;
 use crate::stop::Stop;
@@ -19,6 +20,8 @@ const READ_BYTES: usize = 256 << 10;
 #[derive(Debug)]
 pub struct Ended {
     pub cpu_ns: u64,
+    /// Averaged over the window; `None` at the receiver, and where the kernel does not say.
+    pub rtt_us: Option<u32>,
     /// Why it ended before the window did, if so.
     pub lost: Option<String>,
 }
@@ -32,7 +35,7 @@ pub fn send(
     mut progress: Progress,
 ) -> Ended {
     let bytes = vec![0; write_bytes];
-    let mut cpu = Cpu::from(window.from_ns);
+    let (mut cpu, mut round_trip) = (Cpu::from(window.from_ns), RoundTrip::new(window));
     let totals = |cpu: &Cpu| {
         let info = tcp::info(connection).ok();
         Totals {
@@ -49,11 +52,12 @@ pub fn send(
             break;
         }
         cpu.look(now_ns);
+        round_trip.look(now_ns, connection);
         progress.look(now_ns, || totals(&cpu));
         lost = connection.write(&bytes).err().and_then(|error| reason(&error, window, "receiver"));
     }
     progress.finish(monotonic_ns(), || totals(&cpu), lost.as_deref());
-    Ended { cpu_ns: cpu.spent_ns(), lost }
+    Ended { cpu_ns: cpu.spent_ns(), rtt_us: round_trip.mean_us(connection), lost }
 }
 
 /// Reads until the window is over, and counts.
@@ -84,7 +88,7 @@ pub fn receive(
         }
     }
     progress.finish(monotonic_ns(), || totals(&meter, &cpu), lost.as_deref());
-    (meter.into_counted(), Ended { cpu_ns: cpu.spent_ns(), lost })
+    (meter.into_counted(), Ended { cpu_ns: cpu.spent_ns(), rtt_us: None, lost })
 }
 
 /// Why a connection is lost; `None` for a wait that was only long, and for an end that came after the window's.

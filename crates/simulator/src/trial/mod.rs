@@ -10,6 +10,7 @@ mod calls;
 mod carriage;
 mod outcome;
 mod plan;
+mod round_trip;
 
 use crosswind_engine::{Duration, Instant};
 use crosswind_fabric::{Answer, Network, Planner, Timeline};
@@ -22,6 +23,7 @@ use calls::{Call, Client, Next, Server};
 use carriage::{Arrival, Carriage, Way};
 pub use outcome::{CallsMeasured, Outcome, Quantiles, StreamMeasured, TcpCounts};
 pub use plan::{Application, Arrivals, Calls, Machine, Plan, Stream};
+use round_trip::RoundTrip;
 
 /// Calls begin this long after the last connection is made, and streams (`crosswind-load`).
 const CALLS_HEAD_START_NS: u64 = 5_000_000;
@@ -55,7 +57,7 @@ struct End {
 enum Role {
     Client(Box<Client>),
     Server(Server),
-    Writer { write_bytes: u64, unwritten: u64 },
+    Writer { write_bytes: u64, unwritten: u64, round_trip: RoundTrip },
     Reader { bytes: u64, at_start: u64 },
 }
 
@@ -128,7 +130,8 @@ impl<'a> World<'a> {
                 for stream in streams {
                     for _ in 0..stream.connections {
                         let write_bytes = u64::from(stream.write_bytes.max(1));
-                        let writer = Role::Writer { write_bytes, unwritten: HELLO_BYTES };
+                        let round_trip = RoundTrip::default();
+                        let writer = Role::Writer { write_bytes, unwritten: HELLO_BYTES, round_trip };
                         connect(&stream.from, &stream.to, writer, Role::Reader { bytes: 0, at_start: 0 })?;
                     }
                 }
@@ -232,6 +235,12 @@ impl<'a> World<'a> {
                     self.agenda.add(begin, Event::Begin);
                 }
             }
+            let end_of = &mut self.ends[end];
+            if let (Role::Writer { round_trip, .. }, Some(us)) =
+                (&mut end_of.role, end_of.endpoint.round_trip_us())
+            {
+                round_trip.take(at, us);
+            }
             let greets = changed.established && matches!(self.ends[end].role, Role::Writer { .. });
             if changed.readable || changed.writable || greets {
                 self.react_later(end, at);
@@ -329,8 +338,10 @@ impl<'a> World<'a> {
         self.network.restart_processes(now);
         self.network.engine().reset_counters();
         for end in &mut self.ends {
-            if let Role::Reader { bytes, at_start } = &mut end.role {
-                *at_start = *bytes;
+            match &mut end.role {
+                Role::Reader { bytes, at_start } => *at_start = *bytes,
+                Role::Writer { round_trip, .. } => round_trip.begin(now),
+                Role::Client(_) | Role::Server(_) => {}
             }
         }
     }
@@ -359,7 +370,7 @@ impl<'a> World<'a> {
                     server.unwritten -= endpoint.write(now, server.unwritten, &mut self.out);
                 }
             }
-            Role::Writer { write_bytes, unwritten } => loop {
+            Role::Writer { write_bytes, unwritten, .. } => loop {
                 *unwritten -= endpoint.write(now, *unwritten, &mut self.out);
                 if *unwritten > 0 || self.began.is_none() {
                     break;
@@ -392,13 +403,13 @@ impl<'a> World<'a> {
             tcp.undone += counts.undone;
         }
         let name = |node: usize| self.plan.fabric.nodes[node].name.clone();
-        let streams = self.ends.chunks(2).filter_map(|ends| match ends[1].role {
-            Role::Reader { bytes, at_start } => Some(StreamMeasured {
+        let streams = self.ends.chunks(2).filter_map(|ends| match (&ends[0].role, &ends[1].role) {
+            (Role::Writer { round_trip, .. }, Role::Reader { bytes, at_start }) => Some(StreamMeasured {
                 from: name(ends[0].way.from),
                 to: name(ends[0].way.to),
                 bytes: bytes - at_start,
                 retransmits: ends[0].endpoint.counts().retransmitted,
-                rtt_us: ends[0].endpoint.round_trip_us(),
+                rtt_us: round_trip.mean_us().or_else(|| ends[0].endpoint.round_trip_us()),
             }),
             _ => None,
         });

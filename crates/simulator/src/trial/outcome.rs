@@ -62,7 +62,7 @@ pub struct StreamMeasured {
     pub bytes: u64,
     /// Packets sent again, in the whole life of the connection.
     pub retransmits: u64,
-    /// Smoothed round trip at the end; null where none was measured.
+    /// Smoothed round trip, averaged over the measured window; null where none was measured.
     pub rtt_us: Option<u64>,
 }
 

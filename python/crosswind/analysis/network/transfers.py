@@ -52,7 +52,7 @@ class BulkPart(FingerprintPart):
         retransmits: segments; None where the tool does not report them.
         fastest_bps: in the fastest tenth of a second.
         parts_bps: in each tenth of a second.
-        rtt_us: smoothed round-trip time of each connection at its end.
+        rtt_us: smoothed round-trip time of each connection, averaged over the window.
         sender_cpu_s, receiver_cpu_s: CPU time of each connection; of all where the tool has one thread.
         sender_cpu_s_per_gb, receiver_cpu_s_per_gb: for 1e9 bytes of payload.
     """

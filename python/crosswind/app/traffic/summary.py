@@ -46,7 +46,8 @@ class TrafficConnection(WrittenPart):
         answers: None where receivers send only receipts.
         finished_ns: end of the last measured message; None where there are none.
         sender_cpu_ns, receiver_cpu_ns: CPU time of its threads within the window.
-        retransmits, rtt_us: None where the kernel does not say.
+        retransmits: in its whole life; None where the kernel does not say.
+        rtt_us: smoothed, averaged over the window; likewise.
     """
 
     connection: int

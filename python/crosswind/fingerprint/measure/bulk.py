@@ -38,7 +38,8 @@ class Bulk:
         retransmits: segments, until the connections end; None where the tool does not report them.
         fastest_bps: of all together, in the fastest tenth of a second.
         parts_bps: of all together, in each tenth of a second of the common window.
-        rtt_us: each sender's smoothed round-trip time at the end; None where the kernel does not report it.
+        rtt_us: each sender's smoothed round-trip time, averaged over the window, or at the end between
+            machines; None where the kernel does not report it.
         sender_cpu_s, receiver_cpu_s: CPU time of each connection's threads, shape (connections,); shape (1,),
             of all, where the tool has one thread.
         window_s: length of the common window.
