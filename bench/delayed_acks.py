@@ -1,0 +1,122 @@
+"""What delayed acknowledgements do to bulk transfers in slower time, where they last as long as in real time.
+
+    python -m bench.delayed_acks [--condition bursts] [--rounds 10] [--dilation 10]
+
+Eight connections at a time and a round trip of 8 ms, under a condition of `python -m bench.dilation_equal`.
+Each round is in real and in slower time, and in both with the kernel's delayed acknowledgements and
+with a receiver that acknowledges at once (`quickack` of its route). Prints, for each figure, the ratio of
+slower to real time with its interval of 90 %, paired by round. Needs root.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Mapping
+from statistics import fmean
+
+import crosswind
+from bench.dilation_equal import CONDITIONS
+from crosswind.stats.equivalence import tost_paired
+
+TOPOLOGY = {
+    "hosts": 2,
+    "uplink": {"rate": "1Gbit/s", "delay": "2ms", "buffer": "250kB"},
+    "tcp": {"congestion_control": "cubic"},
+    "nodes": {"sender": "h0", "receiver": "h1"},
+    "wait": "sleep",
+}
+PORT = 5001
+RECEIVE = f"""
+import selectors, socket
+listener = socket.create_server(("", {PORT}))
+ready = selectors.DefaultSelector()
+ready.register(listener, selectors.EVENT_READ)
+while True:
+    for key, _ in ready.select():
+        if key.fileobj is listener:
+            ready.register(listener.accept()[0], selectors.EVENT_READ)
+        elif not key.fileobj.recv(1 << 20):
+            ready.unregister(key.fileobj)
+"""
+# Offsets in struct tcp_info (linux/tcp.h): tcpi_rtt in us, tcpi_total_retrans, tcpi_bytes_acked.
+SEND = f"""
+import json, selectors, socket, struct, time
+connections = [socket.create_connection(("receiver", {PORT})) for _ in range(8)]
+ready = selectors.DefaultSelector()
+for each in connections:
+    each.setblocking(False)
+    ready.register(each, selectors.EVENT_WRITE)
+def counted():
+    infos = [each.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 128) for each in connections]
+    of = lambda form, offset: [struct.unpack_from(form, info, offset)[0] for info in infos]
+    return sum(of("Q", 120)), sum(of("I", 100)), sum(of("I", 68)) / len(infos)
+begin = time.monotonic()
+first, trips, block = None, [], bytes(1 << 17)
+while (passed := time.monotonic() - begin) < 2.5:
+    for key, _ in ready.select(0.01):
+        try:
+            key.fileobj.send(block)
+        except BlockingIOError:
+            pass
+    if passed >= 0.5 and passed >= 0.5 + len(trips) * 0.01:
+        now = counted()
+        first = first or now
+        trips.append(now[2])
+last = counted()
+print(json.dumps({{
+    "goodput, Mbit/s": (last[0] - first[0]) * 8 / 2 / 1e6,
+    "retransmissions": last[1] - first[1],
+    "mean smoothed round trip, us": sum(trips) / len(trips),
+}}))
+"""
+
+
+def transferred(condition: str, dilation: int | None, at_once: bool, seed: int) -> Mapping[str, float]:
+    """Return the figures of transfers of 2 s, in perceived time."""
+    active = {condition: {"switch.ingress": list(CONDITIONS[condition])}}
+    with crosswind.Fabric(TOPOLOGY, conditions=[active], dilation=dilation, seed=seed) as net:
+        if at_once:
+            (route,) = net.exec("receiver", ["ip", "route"], check=True).stdout.splitlines()
+            # `ip` prints that rto_min is locked, and does not read it again.
+            words = [word for word in route.split() if word != "lock"]
+            net.exec("receiver", ["ip", "route", "change", *words, "quickack", "1"], check=True)
+        net.popen("receiver", ["python3", "-c", RECEIVE])
+        net.await_port("receiver", PORT)
+        sent = net.exec("sender", ["python3", "-c", SEND], check=True)
+    return dict(json.loads(sent.stdout))
+
+
+def main() -> None:
+    """Read the command line, run all rounds and print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--condition", choices=CONDITIONS, default="bursts")
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--dilation", type=int, default=10)
+    asked = parser.parse_args()
+    print(f"| acknowledgements | figure | in real time | ratio at {asked.dilation} |")
+    print("|---|---|---|---|", flush=True)
+    rounds = [
+        {
+            (at_once, dilation): transferred(asked.condition, dilation, at_once, seed)
+            for at_once in (False, True)
+            for dilation in (None, asked.dilation)
+        }
+        for seed in range(asked.rounds)
+    ]
+    for at_once in (False, True):
+        for figure in rounds[0][at_once, None]:
+            real, slower = (
+                [each[at_once, dilation][figure] for each in rounds] for dilation in (None, asked.dilation)
+            )
+            tested = tost_paired(
+                [math.log(value) for value in real], [math.log(value) for value in slower], math.log(1.05)
+            )
+            ratio, low, high = (math.exp(value) for value in (tested.difference, tested.low, tested.high))
+            kind = "at once" if at_once else "delayed"
+            print(f"| {kind} | {figure} | {fmean(real):.4g} | {ratio:.3f} ({low:.3f} to {high:.3f}) |")
+
+
+if __name__ == "__main__":
+    main()
