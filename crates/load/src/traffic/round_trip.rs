@@ -1,7 +1,7 @@
 //! The smoothed round-trip time of a connection, averaged over the measured window.
 //!
 //! The kernel has only the present value. It is read a hundred times a second, and each reading stands for the time since the
-//! one before. A single reading at the end would be late where the sender waits, and then shows a receiver that no longer reads.
+//! one before. A single reading at the end would be up to 100 ms late where the sender waits, and one value for a whole window.
 
 use std::net::TcpStream;
 
