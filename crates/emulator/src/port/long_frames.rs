@@ -18,6 +18,9 @@ use super::{Arrival, Need};
 const ASIDE_MAX: usize = 64;
 /// Largest time between the stamps of a head and of its frame, while the CPUs run.
 const DISORDER_NS: u64 = 100_000;
+/// How long a frame is set aside. The kernel wakes a sleeping emulator between frame and head, and the hypervisor
+/// often halts the CPU just then, for up to some milliseconds.
+const ASIDE_NS: u64 = 100_000_000;
 
 #[derive(Debug)]
 enum Receiver {
@@ -96,16 +99,16 @@ impl LongFrames {
 
     /// Takes the frame that starts with `head`.
     pub fn take(&mut self, head: &[u8], stamped_realtime_ns: u64) -> Taken {
-        // The head of a frame that is this much older than the present head found no room in its ring, and was counted
-        // there.
-        let is_old = |aside: &Arrival<Slot>| aside.stamped_realtime_ns + DISORDER_NS <= stamped_realtime_ns;
-        while self.aside.front().is_some_and(is_old) || self.aside.len() >= ASIDE_MAX {
-            let Some(oldest) = self.aside.pop_front() else { break };
-            self.release(oldest.slot);
-        }
         let position = self.aside.iter().position(|arrival| self.bytes(&arrival.slot).starts_with(head));
         if let Some(arrival) = position.and_then(|position| self.aside.remove(position)) {
             return Taken::Slot(arrival.slot);
+        }
+        // The head of a frame that is this much older than the present head found no room in its ring, and was counted
+        // there.
+        let is_old = |aside: &Arrival<Slot>| aside.stamped_realtime_ns + ASIDE_NS <= stamped_realtime_ns;
+        while self.aside.front().is_some_and(is_old) || self.aside.len() >= ASIDE_MAX {
+            let Some(oldest) = self.aside.pop_front() else { break };
+            self.release(oldest.slot);
         }
         while self.aside.len() < ASIDE_MAX {
             let Some(arrival) = self.receive() else { return Taken::NotYet };
@@ -154,6 +157,50 @@ impl LongFrames {
             Receiver::Ring(ring) => ring
                 .pressed(need)
                 .filter(|&number| self.aside.iter().all(|arrival| arrival.slot.number() != number)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crosswind_wire::{Cut, VnetHeader};
+
+    use super::*;
+    use crate::clock::{Clock, MachineClock};
+    use crate::warmth::{FRAME, LOOPBACK_INDEX};
+
+    const ABOVE_BYTES: u32 = 1_900;
+    const RING: Shape = Shape { slot_bytes: 69_632, block_bytes: 1 << 20, blocks: 1 };
+
+    /// A frame that no other program sends.
+    fn frame(mark: u8) -> Vec<u8> {
+        let mut frame = FRAME.to_vec();
+        frame[14..18].copy_from_slice(&std::process::id().to_le_bytes());
+        frame[18] = mark;
+        frame.resize(ABOVE_BYTES as usize + 1, 0);
+        frame
+    }
+
+    #[test]
+    fn a_frame_waits_milliseconds_for_its_head_while_later_ones_are_taken() {
+        let opened = LongFrames::open(ABOVE_BYTES, RING).and_then(|frames| {
+            let sender = PacketSocket::open(Takes::Above(u32::MAX))?;
+            frames.bind(LOOPBACK_INDEX).and(sender.bind(LOOPBACK_INDEX)).map(|()| (frames, sender))
+        });
+        let (mut frames, sender) = match opened {
+            Ok(opened) => opened,
+            Err(error) => return println!("SKIPPED: {error}"),
+        };
+        let [halted, second, third] = [0, 1, 2].map(frame);
+        for rest in [&halted, &second, &third] {
+            sender.send(&Cut { vnet: [0; VnetHeader::LEN], headers: &[], rest }).unwrap();
+        }
+        let milliseconds_later_ns = MachineClock.realtime_ns() + 5_000_000;
+        for expected in [&second, &third, &halted] {
+            match frames.take(&expected[..64], milliseconds_later_ns) {
+                Taken::Slot(slot) => assert_eq!(frames.bytes(&slot), expected.as_slice()),
+                others => panic!("{others:?}"),
+            }
         }
     }
 }
