@@ -1,6 +1,6 @@
 """The studies' experiments at their published rates, in slower time.
 
-    python -m bench.published icpe|nrg|nsdi|hpcc|terasort [--trials 3] [--only CONDITION]
+    python -m bench.published EXPERIMENT [--trials 3] [--only CONDITION]
 
 Each is a file of the catalogue with `scale: 1`, a dilation, and the phases, nodes and sizes below. Prints a
 row for each condition: the median over its counted trials, in perceived time, and in brackets from the least
@@ -22,8 +22,8 @@ from bench.catalogued import changed
 NS_PER_MS = 1e6
 
 
-def _slower(dilation: int) -> tuple[str, str]:
-    return "scale: 0.1\n", f"scale: 1\ntime: {{dilation: {dilation}}}\n"
+def _slower(dilation: int, scale: str = "0.1") -> tuple[str, str]:
+    return f"scale: {scale}\n", f"scale: 1\ntime: {{dilation: {dilation}}}\n"
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,9 @@ CLUSTER = (
     "icpe23/token-bucket-on-switch",
     "icpe23/token-bucket-on-host",
 )
+_SMALL_AND_SHORT = ("{size: small}", "{size: small, duration: 2s, warm_up: 500ms}")
+_APACHE_FOR_SHORT = ("connections: 20}", "connections: 20, duration: 2s, warm_up: 500ms}")
+_REQUESTS = (("throughput", "mean", 1e3), ("latency", "p50", NS_PER_MS), ("latency", "p99", NS_PER_MS))
 EXPERIMENTS = {
     "icpe": Published(
         "icpe23-ycsb-b-mongodb",
@@ -61,14 +64,15 @@ EXPERIMENTS = {
             ("slow", "share", 0.01),
         ),
     ),
-    "nrg": Published(
-        "nrg-memcached-latency",
-        (
-            _slower(10),
-            ("{size: small}", "{size: small, duration: 2s, warm_up: 500ms}"),
-        ),
-        (),
-        (("throughput", "mean", 1e3), ("latency", "p50", NS_PER_MS), ("latency", "p99", NS_PER_MS)),
+    "nrg-memcached": Published("nrg-memcached-latency", (_slower(10), _SMALL_AND_SHORT), (), _REQUESTS),
+    "nrg-memcached-profile": Published(
+        "nrg-memcached-profile", (_slower(10, "0.04"), _SMALL_AND_SHORT), (), _REQUESTS
+    ),
+    "nrg-apache": Published("nrg-apache-latency", (_slower(10), _APACHE_FOR_SHORT), (), _REQUESTS),
+    "nrg-apache-profile": Published("nrg-apache-profile", (_slower(10), _APACHE_FOR_SHORT), (), _REQUESTS),
+    "nrg-dns": Published("nrg-dns-latency", (_slower(10), ("duration: 5s", "duration: 2s")), (), _REQUESTS),
+    "nrg-training": Published(
+        "nrg-training-latency", (_slower(10),), (), (("training.time", "value", NS_PER_MS),)
     ),
     "nsdi": Published(
         "nsdi20-full-speed",
@@ -117,13 +121,13 @@ EXPERIMENTS = {
 def main() -> None:
     """Run one experiment and print a row for each condition."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("study", choices=EXPERIMENTS)
+    parser.add_argument("experiment", choices=EXPERIMENTS)
     parser.add_argument("--trials", type=int, default=3)
     parser.add_argument("--only", action="append", default=[], help="one of its conditions; all when absent")
     parser.add_argument("--results", type=Path, default=Path("results/published"))
     asked = parser.parse_args()
-    published = EXPERIMENTS[asked.study]
-    repeat = "repeat: 6" if asked.study == "icpe" else "repeat: 3"
+    published = EXPERIMENTS[asked.experiment]
+    repeat = "repeat: 6" if asked.experiment == "icpe" else "repeat: 3"
     text = changed(
         published.name,
         (*published.changes, (repeat, f"repeat: {asked.trials}")),
@@ -132,10 +136,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{published.name}.yaml"
         file.write_text(text)
-        with crosswind.run(file, asked.results, quiet=True) as run:
-            print(run.folder)
-            for row in rows(run, published.figures):
-                print(row, flush=True)
+        try:
+            run = crosswind.run(file, asked.results, quiet=True)
+        except crosswind.RunNotWhole as error:
+            print(error)
+            run = crosswind.load(error.folder)
+    with run:
+        print(run.folder)
+        for row in rows(run, published.figures):
+            print(row, flush=True)
 
 
 def rows(run: crosswind.LoadedRun, figures: Sequence[tuple[str, str, float]]) -> Iterator[str]:
