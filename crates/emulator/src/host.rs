@@ -8,7 +8,7 @@ use std::fs;
 use crosswind_fabric::{Fabric, Wait};
 use nix::sched::{sched_getaffinity, sched_setaffinity, CpuSet};
 use nix::sys::prctl::set_timerslack;
-use nix::unistd::{sysconf, Pid, SysconfVar};
+use nix::unistd::{getpid, getsid, sysconf, Pid, SysconfVar};
 
 use crate::division;
 use crate::pace::Pace;
@@ -115,6 +115,21 @@ pub fn claim(cpu: Option<usize>, others: &[usize]) {
     let _ = set_timerslack(1);
     // SAFETY: plain call; 0 is the calling thread.
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) };
+    if cpu.is_none() {
+        outweigh_sessions();
+    }
+}
+
+/// Gives this program's session the niceness of its packet threads.
+///
+/// The kernel shares CPUs among sessions first, whatever the niceness of their threads, and each node has sessions of
+/// its own. A session that another program leads is left as it is.
+///
+/// Source: sched(7), "The autogroup feature".
+fn outweigh_sessions() {
+    if getsid(None) == Ok(getpid()) {
+        let _ = fs::write("/proc/self/autogroup", "-20");
+    }
 }
 
 #[cfg(test)]

@@ -38,9 +38,6 @@ pub trait Machine: Clock {
     /// Sleeps for `length_ns`, or until a frame or a command comes.
     fn sleep(&mut self, length_ns: u64, inbox: &Inbox) -> io::Result<Woken>;
 
-    /// A sleep took this long.
-    fn slept(&mut self, length_ns: u64);
-
     /// The thread's use of its CPU, in real time.
     fn account(&self) -> Account;
 
@@ -135,10 +132,6 @@ impl Machine for ThisMachine {
         self.sleeper.sleep(length_ns, inbox)
     }
 
-    fn slept(&mut self, length_ns: u64) {
-        self.precedence.slept(length_ns);
-    }
-
     fn account(&self) -> Account {
         Account { run_queue_delay_ns: host::run_queue_delay_ns(), cpu_ns: clock::thread_cpu_ns() }
     }
@@ -192,8 +185,6 @@ impl Machine for VirtualMachine {
         self.clock.advance_to(self.monotonic_ns() + length_ns + WAKING_NS);
         Ok(Woken { by_itself: true, by_command: false })
     }
-
-    fn slept(&mut self, _: u64) {}
 
     fn account(&self) -> Account {
         Account::default()

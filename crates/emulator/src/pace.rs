@@ -145,10 +145,6 @@ impl<M: Machine> Machine for Paced<M> {
         self.machine.sleep(self.pace.real_length_ns(length_ns), inbox)
     }
 
-    fn slept(&mut self, length_ns: u64) {
-        self.machine.slept(self.pace.real_length_ns(length_ns));
-    }
-
     fn account(&self) -> Account {
         self.machine.account()
     }

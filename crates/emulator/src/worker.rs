@@ -367,7 +367,6 @@ impl<P: Port, M: Machine> Worker<P, M> {
         let Woken { by_itself, by_command } =
             slept.map_err(|error| format!("waiting for packets: {error}"))?;
         let woke = self.machine.monotonic_ns();
-        self.machine.slept(woke - now);
         if length_ns < SLEEP_LEARNT_BELOW_NS {
             let pace = self.machine.pace();
             self.waking.woke(pace.real_ns(until_ns.max(now)), pace.real_ns(woke), by_itself);

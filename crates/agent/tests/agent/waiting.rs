@@ -1,6 +1,7 @@
 //! How long the emulator waited for its CPU, with and without a thread that competes for it.
 
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -10,7 +11,7 @@ use nix::sched::{sched_setaffinity, CpuSet};
 use nix::unistd::Pid;
 use serde_json::{json, Value};
 
-use crate::driver::{Agent, User};
+use crate::driver::{command, fabric, is_root, Agent, User};
 
 /// A thread that computes on one CPU, with the priority that the emulator requests, until it is dropped.
 struct Competitor {
@@ -109,4 +110,41 @@ fn with_a_competitor_the_emulator_reports_how_long_it_waited() {
     assert!(accounted_ns > window_ns * 9 / 10, "{accounted_ns} of {window_ns} ns: {}", beside["host"]);
     let counted_ns = ns(&beside, "host", "emulator_cpu_ns") + ns(&beside, "host", "run_queue_delay_ns");
     assert!(counted_ns < window_ns * 11 / 10, "{counted_ns} of {window_ns} ns: {}", beside["host"]);
+}
+
+/// The niceness of the session to which an agent with this fabric belongs, as the kernel shows it.
+fn session_niceness(fabric: &Value, command: Command) -> String {
+    let mut agent = Agent::launch(command);
+    agent.must(json!({"do": "up", "fabric": fabric}));
+    // Its thread answers after it has asked for what it wants.
+    agent.must(json!({"do": "measure"}));
+    let group = std::fs::read_to_string(format!("/proc/{}/autogroup", agent.pid())).unwrap();
+    group.trim().split_once(' ').expect("a name and a niceness").1.to_owned()
+}
+
+#[test]
+fn an_emulator_that_sleeps_outweighs_the_sessions_of_its_nodes() {
+    if !is_root() || !PathBuf::from("/proc/self/autogroup").exists() {
+        println!(
+            "SKIPPED: raising a session's weight needs root, and a kernel that groups threads by session"
+        );
+        return;
+    }
+    let own_session = || {
+        let agent = command(User::Own, &[]);
+        let mut leader = Command::new("setsid");
+        leader.arg(agent.get_program());
+        leader
+    };
+    let (mut sleeps, mut spins) = (fabric(&["a", "b"]), fabric(&["a", "b"]));
+    sleeps["wait"] = json!("sleep");
+    spins["wait"] = json!("spin");
+    assert_eq!(session_niceness(&sleeps, own_session()), "nice -20");
+    if thread::available_parallelism().unwrap().get() > 1 {
+        assert_eq!(session_niceness(&spins, own_session()), "nice 0", "it has a CPU of its own");
+    }
+    let before = std::fs::read_to_string("/proc/self/autogroup").unwrap();
+    session_niceness(&sleeps, command(User::Own, &[]));
+    let after = std::fs::read_to_string("/proc/self/autogroup").unwrap();
+    assert_eq!(after, before, "a session that the agent does not lead");
 }
