@@ -24,8 +24,8 @@ use crate::report::{Counter, Killed, Refused, Report};
 use crate::tracee::{attach, detach, interrupt, next_stop, Stop};
 
 /// _IOWR('!', 0, struct seccomp_notif) and _IOWR('!', 1, struct seccomp_notif_resp).
-const RECEIVE: u64 = 0xc050_2100;
-const SEND: u64 = 0xc018_2101;
+const RECEIVE: libc::Ioctl = 0xc050_2100_u32 as libc::Ioctl;
+const SEND: libc::Ioctl = 0xc018_2101_u32 as libc::Ioctl;
 
 /// A filter that is served.
 struct Filter {

@@ -9,8 +9,8 @@ use std::io;
 use libc::{c_long, user_regs_struct};
 use nix::errno::Errno;
 
-const GETSIGMASK: u32 = 0x420a;
-const SETSIGMASK: u32 = 0x420b;
+const GETSIGMASK: Request = 0x420a;
+const SETSIGMASK: Request = 0x420b;
 const MASK_BYTES: usize = 8;
 /// Added to the signal of a stop at a system call (PTRACE_O_TRACESYSGOOD).
 const AT_CALL: i32 = libc::SIGTRAP | 0x80;
@@ -228,7 +228,13 @@ fn poke(process: i32, at: u64, word: u64) -> nix::Result<()> {
     request(libc::PTRACE_POKETEXT, process, at, word).map(drop)
 }
 
-fn request(what: u32, process: i32, address: u64, data: u64) -> nix::Result<c_long> {
+/// The type in which the C library takes a request.
+#[cfg(target_env = "musl")]
+type Request = libc::c_int;
+#[cfg(not(target_env = "musl"))]
+type Request = libc::c_uint;
+
+fn request(what: Request, process: i32, address: u64, data: u64) -> nix::Result<c_long> {
     // SAFETY: where `data` is an address, it is that of a live value of the type that the request takes.
     Errno::result(unsafe { libc::ptrace(what, process, address, data) })
 }
