@@ -85,7 +85,8 @@ fn with_message<T>(file: i32, then: impl FnOnce(&mut libc::msghdr) -> io::Result
         let header = libc::CMSG_FIRSTHDR(&raw const message);
         (*header).cmsg_level = libc::SOL_SOCKET;
         (*header).cmsg_type = libc::SCM_RIGHTS;
-        (*header).cmsg_len = libc::CMSG_LEN(4) as usize;
+        // glibc and musl give it another width.
+        (*header).cmsg_len = libc::CMSG_LEN(4) as _;
         libc::CMSG_DATA(header).cast::<i32>().write_unaligned(file);
     }
     then(&mut message)
