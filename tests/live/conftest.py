@@ -27,6 +27,7 @@ SOURCES = Path(__file__).parents[2] / "python"
 NOBODY = 65534
 # Files that take minutes begin first: workers share all files, and would wait for one of them at the end.
 LONGEST = (
+    "test_kill_anywhere.py",
     "test_app_history.py",
     "test_app_history_right.py",
     "test_app_spark.py",
@@ -35,7 +36,6 @@ LONGEST = (
     "test_node_faults.py",
     "test_stop.py",
     "test_console.py",
-    "test_kill_anywhere.py",
     "test_slowed_cubic.py",
 )
 # Of the CPU time: a hypervisor that takes more explains why an emulator stalled.
