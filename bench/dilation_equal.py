@@ -1,6 +1,6 @@
 """Whether an application perceives the same at dilations of 1, 4 and 10, where this machine can do all three.
 
-    python -m bench.dilation_equal bulk|rpc|ycsb|web [--rounds 6] [--control cubic|reno]
+    python -m bench.dilation_equal bulk|rpc|ycsb|web [--rounds 6] [--control cubic|reno] [--itself]
 
 Ten conditions with uplinks of 1 Gbit/s and a round trip of 8 ms, applied where packets enter the switch. The
 round trip is that long because the machine's own time in a call, about 0.1 ms, is divided by a dilation as it
@@ -8,6 +8,9 @@ should be. Trials of one round have the same seed and follow one another in rand
 at 10 is compared with that at 1 by two one-sided tests of the mean ratio, paired by round, with a margin of
 5 %. A figure that is 0 in a round has no ratio; then the means are shown. Rare events are also compared as
 sums over all conditions of a round.
+
+With --itself a round has each condition three times in real time, and the second and third are compared with
+the first. It shows how much of what the others leave undecided, or find different, is the spread of trials.
 """
 
 from __future__ import annotations
@@ -84,12 +87,12 @@ APPLICATIONS = {
 }
 
 
-def experiment(name: str, control: str, rounds: int) -> dict[str, object]:
-    """Return the experiment of an application: every condition at every dilation."""
+def experiment(name: str, control: str, rounds: int, itself: bool) -> dict[str, object]:
+    """Return the experiment of an application: every condition at every dilation, or thrice in real time."""
     tried = APPLICATIONS[name]
     return {
         "name": f"equal-{name}-{control}",
-        "time": {"dilation": list(DILATIONS)},
+        "time": {"dilation": DILATIONS[0] if itself else list(DILATIONS)},
         "topology": {
             "hosts": len(tried.nodes),
             "uplink": {"rate": "1Gbit/s", "delay": "2ms", "buffer": "250kB"},
@@ -98,34 +101,40 @@ def experiment(name: str, control: str, rounds: int) -> dict[str, object]:
             "wait": "sleep",
         },
         "conditions": [
-            {condition: {"switch.ingress": list(elements)}} for condition, elements in CONDITIONS.items()
+            {each: {"switch.ingress": list(elements)}}
+            for condition, elements in CONDITIONS.items()
+            for each in (trials_of(condition, itself) if itself else [condition])
         ],
         "application": dict(tried.application),
         "trials": {"repeat": rounds, "rest": "0s"},
     }
 
 
-def rows(name: str, control: str, rounds: int, results: Path) -> Iterator[str]:
+def trials_of(condition: str, itself: bool) -> list[str]:
+    """Return what a condition is called in its three trials of a round."""
+    if itself:
+        return [f"{condition}-{number}" for number in range(1, 1 + len(DILATIONS))]
+    return [f"{condition}@{factor}" for factor in DILATIONS]
+
+
+def rows(name: str, control: str, rounds: int, results: Path, itself: bool) -> Iterator[str]:
     """Run an application and yield the rows of its table."""
     tried = APPLICATIONS[name]
-    with crosswind.run(experiment(name, control, rounds), results, quiet=True) as run:
+    with crosswind.run(experiment(name, control, rounds, itself), results, quiet=True) as run:
         found = {
-            (condition, figure, factor): _by_block(run, f"{condition}@{factor}", *figure)
+            (condition, figure): [_by_block(run, each, *figure) for each in trials_of(condition, itself)]
             for condition in CONDITIONS
             for figure in tried.figures
-            for factor in DILATIONS
         }
-    for condition in CONDITIONS:
-        for figure in tried.figures:
-            values = [found[condition, figure, factor] for factor in DILATIONS]
-            yield _row([name, control, condition, " ".join(figure)], values)
+    for (condition, figure), values in found.items():
+        yield _row([name, control, condition, " ".join(figure)], values)
     for figure in tried.events:
-        values = [_sums([found[each, figure, factor] for each in CONDITIONS]) for factor in DILATIONS]
-        yield _row([name, control, "all", " ".join(figure)], values)
+        alike_trials = zip(*(found[condition, figure] for condition in CONDITIONS), strict=True)
+        yield _row([name, control, "all", " ".join(figure)], [_sums(each) for each in alike_trials])
 
 
 def _row(words: Sequence[str], values: Sequence[Mapping[int, float]]) -> str:
-    """Return a row of the table: the mean at the first dilation, and what the others have to it."""
+    """Return a row of the table: the mean of the first trials, and what the others have to it."""
     blocks = sorted(set.intersection(*(set(each) for each in values)))
     base, *others = [[each[block] for block in blocks] for each in values]
     shown = f"{fmean(base):.4g}" if blocks else "-"
@@ -167,10 +176,16 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--control", choices=("cubic", "reno"), default="cubic")
     parser.add_argument("--results", type=Path, default=Path("results-equal"))
+    parser.add_argument("--itself", action="store_true", help="compare real time with real time")
     asked = parser.parse_args()
-    print("| application | control | condition | figure | at 1 | ratio at 4 | ratio at 10 |")
+    columns = (
+        "first | ratio of the second | ratio of the third"
+        if asked.itself
+        else "at 1 | ratio at 4 | ratio at 10"
+    )
+    print(f"| application | control | condition | figure | {columns} |")
     print("|---|---|---|---|---|---|---|")
-    for row in rows(asked.application, asked.control, asked.rounds, asked.results):
+    for row in rows(asked.application, asked.control, asked.rounds, asked.results, asked.itself):
         print(row, flush=True)
 
 
