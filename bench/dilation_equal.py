@@ -6,8 +6,8 @@ Ten conditions with uplinks of 1 Gbit/s and a round trip of 8 ms, applied where 
 round trip is that long because the machine's own time in a call, about 0.1 ms, is divided by a dilation as it
 should be. Trials of one round have the same seed and follow one another in random order. Each figure at 4 and
 at 10 is compared with that at 1 by two one-sided tests of the mean ratio, paired by round, with a margin of
-5 %. A figure that is 0 in a round has no ratio; then the means are shown. Rare events are also compared as
-sums over all conditions of a round.
+5 %. A figure that is 0 in a round has no ratio; then the means are shown. Each is also compared over all
+conditions of a round: rare events by their sum, others by their geometric mean.
 
 With --itself a round has each condition three times in real time, and the second and third are compared with
 the first. It shows how much of what the others leave undecided, or find different, is the spread of trials.
@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, geometric_mean
 
 import crosswind
 from crosswind.stats.equivalence import alike, tost_paired
@@ -128,9 +128,11 @@ def rows(name: str, control: str, rounds: int, results: Path, itself: bool) -> I
         }
     for (condition, figure), values in found.items():
         yield _row([name, control, condition, " ".join(figure)], values)
-    for figure in tried.events:
+    for figure in tried.figures:
+        over = math.fsum if figure in tried.events else geometric_mean
         alike_trials = zip(*(found[condition, figure] for condition in CONDITIONS), strict=True)
-        yield _row([name, control, "all", " ".join(figure)], [_sums(each) for each in alike_trials])
+        together = [_over_conditions(over, each) for each in alike_trials]
+        yield _row([name, control, "all", " ".join(figure)], together)
 
 
 def _row(words: Sequence[str], values: Sequence[Mapping[int, float]]) -> str:
@@ -141,10 +143,12 @@ def _row(words: Sequence[str], values: Sequence[Mapping[int, float]]) -> str:
     return f"| {' | '.join([*words, shown, *(_compared(base, other) for other in others)])} |"
 
 
-def _sums(each: Sequence[Mapping[int, float]]) -> dict[int, float]:
-    """Return the sum over conditions of each block that all of them have."""
+def _over_conditions(
+    over: Callable[[Sequence[float]], float], each: Sequence[Mapping[int, float]]
+) -> dict[int, float]:
+    """Return one value of all conditions for each block that all of them have."""
     blocks = set.intersection(*(set(one) for one in each))
-    return {block: sum(one[block] for one in each) for block in blocks}
+    return {block: over([one[block] for one in each]) for block in blocks}
 
 
 def _by_block(run: crosswind.LoadedRun, condition: str, metric: str, statistic: str) -> dict[int, float]:
