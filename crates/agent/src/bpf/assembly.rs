@@ -24,6 +24,11 @@ pub const fn load(to: u8, from: u8, offset: i16) -> Instruction {
     instruction(0x61, to, from, offset, 0)
 }
 
+/// `to` = the byte at `from` + `offset`.
+pub const fn load_byte(to: u8, from: u8, offset: i16) -> Instruction {
+    instruction(0x71, to, from, offset, 0)
+}
+
 /// `to` = the 64 bits at `from` + `offset`.
 pub const fn load_wide(to: u8, from: u8, offset: i16) -> Instruction {
     instruction(0x79, to, from, offset, 0)
@@ -68,6 +73,15 @@ pub const fn subtract_32(to: u8, from: u8) -> Instruction {
     instruction(0x1c, to, from, 0, 0)
 }
 
+/// `to` keeps the bits that `value` has.
+pub const fn mask(to: u8, value: i32) -> Instruction {
+    instruction(0x57, to, 0, 0, value)
+}
+
+pub const fn multiply(to: u8, value: i32) -> Instruction {
+    instruction(0x27, to, 0, 0, value)
+}
+
 /// Without a sign and rounded down, as the remainder.
 pub const fn divide(to: u8, value: i32) -> Instruction {
     instruction(0x37, to, 0, 0, value)
@@ -84,6 +98,16 @@ pub const fn skip_if(register: u8, value: i32, instructions: i16) -> Instruction
 
 pub const fn skip_unless(register: u8, value: i32, instructions: i16) -> Instruction {
     instruction(0x55, register, 0, instructions, value)
+}
+
+/// Skips instructions where a register has less than this value.
+pub const fn skip_if_below(register: u8, value: i32, instructions: i16) -> Instruction {
+    instruction(0xa5, register, 0, instructions, value)
+}
+
+/// Skips instructions where a register has at most what `other` has.
+pub const fn skip_if_at_most(register: u8, other: u8, instructions: i16) -> Instruction {
+    instruction(0xbd, register, other, instructions, 0)
 }
 
 /// Skips instructions where the lower 32 bits are a negative number.
@@ -123,6 +147,10 @@ pub fn run(program: &[Instruction], register: u8, value: u32, memory: &mut Memor
         let low = |wide: u64| u64::from(wide as u32);
         registers[to] = match code {
             0x61 => memory[&offset].into(),
+            0x71 => u64::from(memory[&offset]) & 0xff,
+            0x57 => here & immediate as u64,
+            0x27 => here.wrapping_mul(immediate as u64),
+            0xb7 => immediate as u64,
             0xbf => from,
             0xbc => low(from),
             0x0f => here.wrapping_add(from),
@@ -132,6 +160,11 @@ pub fn run(program: &[Instruction], register: u8, value: u32, memory: &mut Memor
             0x97 => here % immediate as u64,
             0x63 => {
                 memory.insert(offset, from as u32);
+                here
+            }
+            0xa5 | 0xbd => {
+                let skips = if code == 0xa5 { here < immediate as u64 } else { here <= from };
+                next += if skips { offset as usize } else { 0 };
                 here
             }
             0x15 => {

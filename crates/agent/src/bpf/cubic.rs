@@ -14,8 +14,9 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use super::assembly::{
-    add, add_32, add_value, call_helper, call_kernel, copy, copy_32, divide, end, load, load_wide, remainder,
-    set, skip_if, skip_if_negative, skip_unless, store, store_wide, subtract_32, Instruction,
+    add, add_32, add_value, call_helper, call_kernel, copy, copy_32, divide, end, load, load_byte, load_wide,
+    mask, multiply, remainder, set, skip_if, skip_if_at_most, skip_if_below, skip_if_negative, skip_unless,
+    store, store_wide, subtract_32, Instruction,
 };
 use super::btf::{Structure, Types};
 use super::{load_operation, register_operations};
@@ -28,6 +29,11 @@ const STACK_END: u8 = 10;
 /// CA_EVENT_TX_START: the first packet after an idle time.
 const TX_START: i32 = 0;
 const JIFFIES_64: i32 = 118;
+/// TCP_CA_CWR, the first of the states in which the window becomes smaller.
+const CWR: i32 = 2;
+/// Beta of the kernel's CUBIC.
+const DECREASE: i32 = 717;
+const DECREASE_OF: i32 = 1024;
 
 /// A congestion control of this machine, as long as this value exists; connections that use it then keep it.
 pub struct SlowedCubic {
@@ -63,9 +69,15 @@ impl SlowedCubic {
 }
 
 /// Offsets in the structure of a connection.
+#[derive(Clone, Copy)]
 struct Places {
     /// The present as TCP sees it, in microseconds.
     mstamp: i16,
+    /// In the lower five bits: whether the connection recovers from a loss.
+    state: i16,
+    /// The window at which slow start ends, and the window before the last loss, in packets.
+    threshold: i16,
+    before_loss: i16,
     /// Instants of CUBIC in ticks: when the window began to grow, and when it was computed last.
     epoch: i16,
     computed: i16,
@@ -86,7 +98,9 @@ struct Clock {
 
 impl Places {
     fn find(types: &Types) -> io::Result<Self> {
-        let private = types.structure("inet_connection_sock")?.member("icsk_ca_priv")?.offset;
+        let connection = types.structure("inet_connection_sock")?;
+        let tcp = types.structure("tcp_sock")?;
+        let private = connection.member("icsk_ca_priv")?.offset;
         let cubic = types.structure("bictcp")?;
         if cubic.size != CUBIC_BYTES {
             return Err(io::ErrorKind::Unsupported.into());
@@ -95,7 +109,10 @@ impl Places {
         // The verifier refuses programs that write behind what a congestion control has.
         let own = (private + cubic.size.next_multiple_of(8)) as i16;
         Ok(Self {
-            mstamp: types.structure("tcp_sock")?.member("tcp_mstamp")?.offset as i16,
+            mstamp: tcp.member("tcp_mstamp")?.offset as i16,
+            state: connection.member("icsk_ca_state")?.offset as i16,
+            threshold: tcp.member("snd_ssthresh")?.offset as i16,
+            before_loss: tcp.member("prior_cwnd")?.offset as i16,
             epoch: within("epoch_start")?,
             computed: within("last_time")?,
             round: within("round_start")?,
@@ -157,6 +174,7 @@ impl Programs<'_> {
         let acknowledged = join(&[
             &socket,
             &[argument(1, 2)],
+            &repair_threshold(self.at),
             &self.perceived_sample(&self.types.structure("ack_sample")?, 2, sample)?,
             &self.move_instants(),
             &[copy(2, STACK_END), add_value(2, sample.into())],
@@ -228,6 +246,32 @@ impl Programs<'_> {
     }
 }
 
+/// After a loss, computes the threshold again where the kernel has stored something else.
+///
+/// A kernel that does not run programs while some tasks run takes whatever is in memory for the answer of `ssthresh`.
+/// Only timers of TCP come there, and the next acknowledgement finds it before it is used. Register 2 is not changed.
+fn repair_threshold(at: Places) -> [Instruction; 16] {
+    let two_or_more = [skip_if_at_most(0, 5, 1), copy(5, 0)];
+    [
+        load_byte(3, SOCKET, at.state),
+        mask(3, 31),
+        skip_if_below(3, CWR, 13),
+        load(4, SOCKET, at.threshold),
+        load(5, SOCKET, at.before_loss),
+        set(0, 2),
+        two_or_more[0],
+        two_or_more[1],
+        skip_if_at_most(4, 5, 7), // The window became smaller, as it should.
+        multiply(5, DECREASE),
+        divide(5, DECREASE_OF),
+        two_or_more[0],
+        two_or_more[1],
+        store(SOCKET, at.threshold, 5),
+        set(4, 0),
+        store(SOCKET, at.epoch, 4),
+    ]
+}
+
 /// Register 8 = the time until 7 less a `slower`-th of it. What is left of the division counts the next time.
 fn gain(clock: Clock, slower: i32) -> [Instruction; 12] {
     [
@@ -276,6 +320,37 @@ mod tests {
                 assert_eq!(now.wrapping_sub(memory[&8]), passed / slower as u32, "{slower}, after {passed}");
                 assert_eq!(memory[&12], 0, "none stays none");
             }
+        }
+    }
+    #[test]
+    fn a_threshold_above_the_window_before_a_loss_is_computed_again() {
+        let clock = Clock { last: 0, rest: 0 };
+        let at = Places {
+            mstamp: 0,
+            state: 4,
+            threshold: 8,
+            before_loss: 12,
+            epoch: 16,
+            computed: 0,
+            round: 0,
+            acknowledged: 0,
+            ticks: clock,
+            microseconds: clock,
+        };
+        let (open, recovery, other_bits) = (0, 3, 32);
+        for (state, threshold, before, expected) in [
+            (recovery, 667_073_216, 10, 7),
+            (recovery | other_bits, u32::MAX, 100_000, 70_019),
+            (recovery, 667_073_216, 1, 2),
+            (recovery, 7, 10, 7),
+            (recovery, 2, 1, 2),
+            (open | other_bits, 667_073_216, 10, 667_073_216),
+        ] {
+            let mut memory = Memory::from([(4, state), (8, threshold), (12, before), (16, 5)]);
+            run(&repair_threshold(at), 2, 0, &mut memory);
+            assert_eq!(memory[&8], expected, "{state} {threshold} {before}");
+            let repaired = expected != threshold;
+            assert_eq!(memory[&16], if repaired { 0 } else { 5 });
         }
     }
 }
