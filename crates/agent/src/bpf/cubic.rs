@@ -249,7 +249,7 @@ impl Programs<'_> {
 /// After a loss, computes the threshold again where the kernel has stored something else.
 ///
 /// A kernel that does not run programs while some tasks run takes whatever is in memory for the answer of `ssthresh`.
-/// Only timers of TCP come there, and the next acknowledgement finds it before it is used. Register 2 is not changed.
+/// It was seen in timers of TCP only, and the next acknowledgement finds it before it is used. Register 2 is not changed.
 fn repair_threshold(at: Places) -> [Instruction; 16] {
     let two_or_more = [skip_if_at_most(0, 5, 1), copy(5, 0)];
     [
@@ -322,6 +322,7 @@ mod tests {
             }
         }
     }
+
     #[test]
     fn a_threshold_above_the_window_before_a_loss_is_computed_again() {
         let clock = Clock { last: 0, rest: 0 };
