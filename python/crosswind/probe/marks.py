@@ -26,12 +26,15 @@ def dscps_between(sender: Node, receiver: Node) -> dict[int, int]:
     """
     here = (sys.executable, "-m", __name__)
     listening = subprocess.Popen(
-        [*words_to_enter(receiver.pid), *here, "receive", receiver.address], stdout=subprocess.PIPE, text=True
+        [*words_to_enter(receiver.pid), *here, "receive", receiver.address],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert listening.stdout is not None
     listening.stdout.readline()
     subprocess.run([*words_to_enter(sender.pid), *here, "send", receiver.address], check=False)
-    answer, _ = listening.communicate(timeout=30)
+    answer, _ = listening.communicate("sent\n", timeout=30)
     if listening.returncode:
         raise TestbedError(f"probe of marks on {receiver.name}: exit status {listening.returncode}")
     return {int(dscp): packets for dscp, packets in json.loads(answer).items()}
@@ -42,8 +45,10 @@ def _receive(address: str) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as end:
         end.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
         end.bind((address, PORT))
-        end.settimeout(WAIT_S)
         print("listening", flush=True)
+        # On a busy machine the sender takes seconds to start. The socket holds what comes meanwhile.
+        sys.stdin.readline()
+        end.settimeout(WAIT_S)
         try:
             while found.total() < DATAGRAMS:
                 _, headers, _, _ = end.recvmsg(64, 64)
