@@ -1,11 +1,12 @@
-"""What delayed acknowledgements do to bulk transfers in slower time, where they last as long as in real time.
+"""What delayed acknowledgements do in slower time, where they last as long as in real time.
 
-    python -m bench.delayed_acks [--condition bursts] [--rounds 10] [--dilation 10]
+    python -m bench.delayed_acks [bulk|web] [--condition bursts] [--rounds 10] [--dilation 10]
 
-Eight connections at a time and a round trip of 8 ms, under a condition of `python -m bench.dilation_equal`.
-Each round is in real and in slower time, and in both with the kernel's delayed acknowledgements and
-with a receiver that acknowledges at once (`quickack` of its route). Prints, for each figure, the ratio of
-slower to real time with its interval of 90 %, paired by round. Needs root.
+Eight bulk transfers, or 16 connections on which a client asks for 10 kB again and again, with a round trip of
+8 ms, under a condition of `python -m bench.dilation_equal`. Each round is in real and in slower time, and in
+both with the kernel's delayed acknowledgements and with a receiver that acknowledges at once (`quickack` of
+its route). Prints, for each figure, the ratio of slower to real time with its interval of 90 %, paired by
+round. Needs root.
 """
 
 from __future__ import annotations
@@ -73,24 +74,76 @@ print(json.dumps({{
 """
 
 
-def transferred(condition: str, dilation: int | None, at_once: bool, seed: int) -> Mapping[str, float]:
-    """Return the figures of transfers of 2 s, in perceived time."""
+SERVE = f"""
+import selectors, socket
+listener = socket.create_server(("", {PORT}))
+ready = selectors.DefaultSelector()
+ready.register(listener, selectors.EVENT_READ)
+answer = bytes(10_000)
+while True:
+    for key, _ in ready.select():
+        if key.fileobj is listener:
+            ready.register(listener.accept()[0], selectors.EVENT_READ)
+            continue
+        try:
+            asked = key.fileobj.recv(100)
+        except ConnectionResetError:
+            asked = b""
+        if asked:
+            key.fileobj.sendall(answer)
+        else:
+            ready.unregister(key.fileobj)
+"""
+ASK = f"""
+import json, selectors, socket, statistics, time
+ready = selectors.DefaultSelector()
+begin = time.monotonic()
+for _ in range(16):
+    connection = socket.create_connection(("sender", {PORT}))
+    connection.send(bytes(100))
+    ready.register(connection, selectors.EVENT_READ, [time.monotonic(), 0])
+took = []
+while time.monotonic() < begin + 5.5:
+    for key, _ in ready.select(0.01):
+        key.data[1] += len(key.fileobj.recv(1 << 16))
+        if key.data[1] == 10_000:
+            now = time.monotonic()
+            if now >= begin + 0.5:
+                took.append(now - key.data[0])
+            key.data[:] = now, 0
+            key.fileobj.send(bytes(100))
+print(json.dumps({{
+    "operations per second": len(took) / 5,
+    "P50, us": statistics.median(took) * 1e6,
+    "share over 100 ms": sum(each > 0.1 for each in took) / len(took),
+}}))
+"""
+# The node whose program listens, that program, the node whose program connects, and that program.
+EXCHANGES = {"bulk": ("receiver", RECEIVE, "sender", SEND), "web": ("sender", SERVE, "receiver", ASK)}
+
+
+def figures(
+    exchange: str, condition: str, dilation: int | None, at_once: bool, seed: int
+) -> Mapping[str, float]:
+    """Return the figures of one exchange, in perceived time."""
     active = {condition: {"switch.ingress": list(CONDITIONS[condition])}}
+    listens, listener, connects, program = EXCHANGES[exchange]
     with crosswind.Fabric(TOPOLOGY, conditions=[active], dilation=dilation, seed=seed) as net:
         if at_once:
             (route,) = net.exec("receiver", ["ip", "route"], check=True).stdout.splitlines()
             # `ip` prints that rto_min is locked, and does not read it again.
             words = [word for word in route.split() if word != "lock"]
             net.exec("receiver", ["ip", "route", "change", *words, "quickack", "1"], check=True)
-        net.popen("receiver", ["python3", "-c", RECEIVE])
-        net.await_port("receiver", PORT)
-        sent = net.exec("sender", ["python3", "-c", SEND], check=True)
-    return dict(json.loads(sent.stdout))
+        net.popen(listens, ["python3", "-c", listener])
+        net.await_port(listens, PORT)
+        printed = net.exec(connects, ["python3", "-c", program], check=True).stdout
+    return dict(json.loads(printed))
 
 
 def main() -> None:
     """Read the command line, run all rounds and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("exchange", choices=EXCHANGES, nargs="?", default="bulk")
     parser.add_argument("--condition", choices=CONDITIONS, default="bursts")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--dilation", type=int, default=10)
@@ -99,7 +152,7 @@ def main() -> None:
     print("|---|---|---|---|", flush=True)
     rounds = [
         {
-            (at_once, dilation): transferred(asked.condition, dilation, at_once, seed)
+            (at_once, dilation): figures(asked.exchange, asked.condition, dilation, at_once, seed)
             for at_once in (False, True)
             for dilation in (None, asked.dilation)
         }
