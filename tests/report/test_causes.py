@@ -137,6 +137,14 @@ def test_a_queue_that_stood_all_the_time_is_named_and_one_that_passed_is_not():
     assert Queues(busy).longest(90 * MS, 340 * MS) is None
 
 
+def test_a_packet_that_is_in_the_queue_by_chance_holds_nobody_up():
+    # A client slept, woke and sent: 104 bytes are seen when the link was idle for most of the step.
+    woken = [step(0, 104, 304), step(100, 0, 5576)]
+    assert Queues(woken).longest(-110 * MS, 110 * MS) is None
+    # Of a link that carries as little afterwards no other rate is known.
+    assert Queues([step(0, 104, 304), step(100, 0, 304)]).longest(-110 * MS, 110 * MS) == "h0/uplink"
+
+
 def test_what_waits_behind_ghosts_waits_for_them_too():
     together = [
         row for at in (0, 100, 200) for row in (step(at, 100, 100), step(at, 10_000, 12_400, traffic="ghost"))

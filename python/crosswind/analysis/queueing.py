@@ -17,7 +17,7 @@ class QueueSample:
     """A sample of a queue with packets of nodes in it."""
 
     at_ns: int
-    drain_ns: float  # time to empty it, at the rate of the step before
+    drain_ns: float  # time to empty it, at the higher rate of the steps before and after
 
 
 class Queues:
@@ -34,11 +34,14 @@ class Queues:
         for row in rows:
             steps[row.element, row.at_ns].append(row)
         self._looks: dict[str, list[QueueSample]] = defaultdict(list)
+        # Packets of nodes and ghosts share the queue, so both have to drain.
+        departed = {step: sum(row.departed_bytes for row in both) for step, both in steps.items()}
         for (element, at_ns), both in steps.items():
-            # Packets of nodes and ghosts share the queue, so both have to drain.
-            queued, departed = (sum(getattr(r, f"{f}_bytes") for r in both) for f in ("queued", "departed"))
             if any(row.queued_bytes for row in both if row.traffic == "real"):
-                drain_ns = step_ns * queued / departed if departed else float("inf")
+                queued = sum(row.queued_bytes for row in both)
+                # Where one of the two steps was idle for a while, its rate is not the queue's.
+                most = max(departed[element, at_ns], departed.get((element, at_ns + step_ns), 0))
+                drain_ns = step_ns * queued / most if most else float("inf")
                 self._looks[element].append(QueueSample(at_ns + step_ns, drain_ns))
 
     def longest(self, begin_ns: int, end_ns: int) -> str | None:
