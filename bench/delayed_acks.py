@@ -1,12 +1,13 @@
 """What delayed acknowledgements do in slower time, where they last as long as in real time.
 
-    python -m bench.delayed_acks [bulk|web] [--condition bursts] [--rounds 10] [--dilation 10]
+    python -m bench.delayed_acks [bulk|web|web-7] [--condition bursts] [--rounds 10] [--dilation 10]
 
-Eight bulk transfers, or 16 connections on which a client asks for 10 kB again and again, with a round trip of
-8 ms, under a condition of `python -m bench.dilation_equal`. Each round is in real and in slower time, and in
-both with the kernel's delayed acknowledgements and with a receiver that acknowledges at once (`quickack` of
-its route). Prints, for each figure, the ratio of slower to real time with its interval of 90 %, paired by
-round. Needs root.
+Eight bulk transfers, or 16 connections on which a client asks again and again for an answer of eight packets
+(10,250 bytes, as nginx's are in `python -m bench.dilation_equal`) or of seven (10,000 bytes). The round trip
+is 8 ms, and the condition one of that benchmark. Each round is in real and in slower time, and in both with
+the kernel's delayed acknowledgements and with a receiver that acknowledges at once (`quickack` of its route).
+Prints, for each figure, the ratio of slower to real time with its interval of 90 %, paired by round. A figure
+that is 0 in a round has no ratio. Needs root.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 
 import crosswind
@@ -75,11 +77,11 @@ print(json.dumps({{
 
 
 SERVE = f"""
-import selectors, socket
+import selectors, socket, sys
 listener = socket.create_server(("", {PORT}))
 ready = selectors.DefaultSelector()
 ready.register(listener, selectors.EVENT_READ)
-answer = bytes(10_000)
+answer = bytes(int(sys.argv[1]))
 while True:
     for key, _ in ready.select():
         if key.fileobj is listener:
@@ -95,18 +97,19 @@ while True:
             ready.unregister(key.fileobj)
 """
 ASK = f"""
-import json, selectors, socket, statistics, time
+import json, selectors, socket, statistics, sys, time
+size = int(sys.argv[1])
+connections = [socket.create_connection(("sender", {PORT})) for _ in range(16)]
 ready = selectors.DefaultSelector()
 begin = time.monotonic()
-for _ in range(16):
-    connection = socket.create_connection(("sender", {PORT}))
-    connection.send(bytes(100))
-    ready.register(connection, selectors.EVENT_READ, [time.monotonic(), 0])
+for each in connections:
+    each.send(bytes(100))
+    ready.register(each, selectors.EVENT_READ, [time.monotonic(), 0])
 took = []
 while time.monotonic() < begin + 5.5:
     for key, _ in ready.select(0.01):
         key.data[1] += len(key.fileobj.recv(1 << 16))
-        if key.data[1] == 10_000:
+        if key.data[1] == size:
             now = time.monotonic()
             if now >= begin + 0.5:
                 took.append(now - key.data[0])
@@ -118,8 +121,24 @@ print(json.dumps({{
     "share over 100 ms": sum(each > 0.1 for each in took) / len(took),
 }}))
 """
-# The node whose program listens, that program, the node whose program connects, and that program.
-EXCHANGES = {"bulk": ("receiver", RECEIVE, "sender", SEND), "web": ("sender", SERVE, "receiver", ASK)}
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A program that listens, one that connects to it, the node of each, and the arguments of both."""
+
+    listens: str
+    listener: str
+    connects: str
+    program: str
+    arguments: Sequence[str] = ()
+
+
+EXCHANGES = {
+    "bulk": Exchange("receiver", RECEIVE, "sender", SEND),
+    "web": Exchange("sender", SERVE, "receiver", ASK, ["10250"]),
+    "web-7": Exchange("sender", SERVE, "receiver", ASK, ["10000"]),
+}
 
 
 def figures(
@@ -127,17 +146,36 @@ def figures(
 ) -> Mapping[str, float]:
     """Return the figures of one exchange, in perceived time."""
     active = {condition: {"switch.ingress": list(CONDITIONS[condition])}}
-    listens, listener, connects, program = EXCHANGES[exchange]
+    tried = EXCHANGES[exchange]
     with crosswind.Fabric(TOPOLOGY, conditions=[active], dilation=dilation, seed=seed) as net:
         if at_once:
             (route,) = net.exec("receiver", ["ip", "route"], check=True).stdout.splitlines()
             # `ip` prints that rto_min is locked, and does not read it again.
             words = [word for word in route.split() if word != "lock"]
             net.exec("receiver", ["ip", "route", "change", *words, "quickack", "1"], check=True)
-        net.popen(listens, ["python3", "-c", listener])
-        net.await_port(listens, PORT)
-        printed = net.exec(connects, ["python3", "-c", program], check=True).stdout
-    return dict(json.loads(printed))
+        net.popen(tried.listens, ["python3", "-c", tried.listener, *tried.arguments])
+        net.await_port(tried.listens, PORT)
+        printed = net.exec(
+            tried.connects, ["python3", "-c", tried.program, *tried.arguments], check=True
+        ).stdout
+        counters = sender_counters(net)
+    thousands = counters["OutSegs"] / 1000
+    return {
+        **json.loads(printed),
+        "loss probes per 1,000 packets": counters["TCPLossProbes"] / thousands,
+        "timeouts per 1,000 packets": counters["TCPTimeouts"] / thousands,
+    }
+
+
+def sender_counters(net: crosswind.Fabric) -> Mapping[str, int]:
+    """Return what the sender's TCP has counted since its node was made, by name (nstat(8))."""
+    files = ["/proc/net/snmp", "/proc/net/netstat"]
+    lines = net.exec("sender", ["cat", *files], check=True).stdout.splitlines()
+    counters: dict[str, int] = {}
+    for names, values in zip(lines[::2], lines[1::2], strict=True):
+        if names.startswith(("Tcp:", "TcpExt:")):
+            counters.update(zip(names.split()[1:], map(int, values.split()[1:]), strict=True))
+    return counters
 
 
 def main() -> None:
@@ -163,12 +201,18 @@ def main() -> None:
             real, slower = (
                 [each[at_once, dilation][figure] for each in rounds] for dilation in (None, asked.dilation)
             )
-            tested = tost_paired(
-                [math.log(value) for value in real], [math.log(value) for value in slower], math.log(1.05)
-            )
-            ratio, low, high = (math.exp(value) for value in (tested.difference, tested.low, tested.high))
             kind = "at once" if at_once else "delayed"
-            print(f"| {kind} | {figure} | {fmean(real):.4g} | {ratio:.3f} ({low:.3f} to {high:.3f}) |")
+            print(f"| {kind} | {figure} | {fmean(real):.4g} | {compared(real, slower)} |")
+
+
+def compared(real: Sequence[float], slower: Sequence[float]) -> str:
+    """Return the ratio of slower to real time with its interval, or the mean of slower time."""
+    if not all(value > 0 for value in (*real, *slower)):
+        return f"{fmean(slower):.4g} in slower time"
+    base, other = ([math.log(value) for value in values] for values in (real, slower))
+    tested = tost_paired(base, other, math.log(1.05))
+    ratio, low, high = (math.exp(value) for value in (tested.difference, tested.low, tested.high))
+    return f"{ratio:.3f} ({low:.3f} to {high:.3f})"
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Whether an application perceives the same at dilations of 1, 4 and 10, where this machine can do all three.
 
-    python -m bench.dilation_equal bulk|rpc|ycsb|web [--rounds 6] [--control cubic|reno] [--itself]
+    python -m bench.dilation_equal bulk|rpc|ycsb|web|web-7 [--rounds 6] [--control cubic|reno] [--itself]
+        [--condition lossy-2 ...] [--duration 5s]
 
 Ten conditions with uplinks of 1 Gbit/s and a round trip of 8 ms, applied where packets enter the switch. The
 round trip is that long because the machine's own time in a call, about 0.1 ms, is divided by a dilation as it
@@ -18,7 +19,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean, geometric_mean
 
@@ -50,7 +51,7 @@ class Tried:
     """
 
     nodes: Sequence[str]
-    application: Mapping[str, object]
+    application: Mapping[str, Mapping[str, object]]
     figures: Sequence[tuple[str, str]]
     events: Sequence[tuple[str, str]]
 
@@ -78,35 +79,61 @@ APPLICATIONS = {
         OPERATIONS,
         (SLOW, RETRANSMISSIONS),
     ),
+    # Answers of eight packets: if the last is lost, the receiver holds its acknowledgement of the one before.
     "web": Tried(
         ("server", "client"),
         {"web": {"connections": 16, **PHASES}},
         OPERATIONS,
         (SLOW, RETRANSMISSIONS),
     ),
+    # The control of it, answers of seven packets: six have come then, and are acknowledged at once.
+    "web-7": Tried(
+        ("server", "client"),
+        {"web": {"connections": 16, "objects": ["9.7kB"], **PHASES}},
+        OPERATIONS,
+        (SLOW, RETRANSMISSIONS),
+    ),
 }
 
 
-def experiment(name: str, control: str, rounds: int, itself: bool) -> dict[str, object]:
+@dataclass(frozen=True)
+class Comparison:
+    """What is compared.
+
+    Attributes:
+        name: of the application.
+        control: congestion control.
+        conditions: names of those that are tried.
+        itself: compare real time with real time.
+    """
+
+    name: str
+    tried: Tried
+    control: str
+    rounds: int
+    conditions: Sequence[str]
+    itself: bool
+
+
+def experiment(asked: Comparison) -> dict[str, object]:
     """Return the experiment of an application: every condition at every dilation, or thrice in real time."""
-    tried = APPLICATIONS[name]
     return {
-        "name": f"equal-{name}-{control}",
-        "time": {"dilation": DILATIONS[0] if itself else list(DILATIONS)},
+        "name": f"equal-{asked.name}-{asked.control}",
+        "time": {"dilation": DILATIONS[0] if asked.itself else list(DILATIONS)},
         "topology": {
-            "hosts": len(tried.nodes),
+            "hosts": len(asked.tried.nodes),
             "uplink": {"rate": "1Gbit/s", "delay": "2ms", "buffer": "250kB"},
-            "tcp": {"congestion_control": control},
-            "nodes": {node: f"h{host}" for host, node in enumerate(tried.nodes)},
+            "tcp": {"congestion_control": asked.control},
+            "nodes": {node: f"h{host}" for host, node in enumerate(asked.tried.nodes)},
             "wait": "sleep",
         },
         "conditions": [
-            {each: {"switch.ingress": list(elements)}}
-            for condition, elements in CONDITIONS.items()
-            for each in (trials_of(condition, itself) if itself else [condition])
+            {each: {"switch.ingress": list(CONDITIONS[condition])}}
+            for condition in asked.conditions
+            for each in (trials_of(condition, itself=True) if asked.itself else [condition])
         ],
-        "application": dict(tried.application),
-        "trials": {"repeat": rounds, "rest": "0s"},
+        "application": dict(asked.tried.application),
+        "trials": {"repeat": asked.rounds, "rest": "0s"},
     }
 
 
@@ -117,22 +144,30 @@ def trials_of(condition: str, itself: bool) -> list[str]:
     return [f"{condition}@{factor}" for factor in DILATIONS]
 
 
-def rows(name: str, control: str, rounds: int, results: Path, itself: bool) -> Iterator[str]:
+def rows(asked: Comparison, results: Path) -> Iterator[str]:
     """Run an application and yield the rows of its table."""
-    tried = APPLICATIONS[name]
-    with crosswind.run(experiment(name, control, rounds, itself), results, quiet=True) as run:
+    tried = asked.tried
+    with crosswind.run(experiment(asked), results, quiet=True) as run:
         found = {
-            (condition, figure): [_by_block(run, each, *figure) for each in trials_of(condition, itself)]
-            for condition in CONDITIONS
+            (condition, figure): [
+                _by_block(run, each, *figure) for each in trials_of(condition, asked.itself)
+            ]
+            for condition in asked.conditions
             for figure in tried.figures
         }
     for (condition, figure), values in found.items():
-        yield _row([name, control, condition, " ".join(figure)], values)
+        yield _row([asked.name, asked.control, condition, " ".join(figure)], values)
     for figure in tried.figures:
         over = math.fsum if figure in tried.events else geometric_mean
-        alike_trials = zip(*(found[condition, figure] for condition in CONDITIONS), strict=True)
+        alike_trials = zip(*(found[condition, figure] for condition in asked.conditions), strict=True)
         together = [_over_conditions(over, each) for each in alike_trials]
-        yield _row([name, control, "all", " ".join(figure)], together)
+        yield _row([asked.name, asked.control, "all", " ".join(figure)], together)
+
+
+def lasting(tried: Tried, duration: str) -> Tried:
+    """Return an application with a measured phase of that length."""
+    ((kind, parameters),) = tried.application.items()
+    return replace(tried, application={kind: {**parameters, "duration": duration}})
 
 
 def _row(words: Sequence[str], values: Sequence[Mapping[int, float]]) -> str:
@@ -181,7 +216,20 @@ def main() -> None:
     parser.add_argument("--control", choices=("cubic", "reno"), default="cubic")
     parser.add_argument("--results", type=Path, default=Path("results-equal"))
     parser.add_argument("--itself", action="store_true", help="compare real time with real time")
+    parser.add_argument(
+        "--condition", choices=CONDITIONS, action="append", help="leave out the others; can be repeated"
+    )
+    parser.add_argument("--duration", help="of the measured phase of a trial, such as 5s")
     asked = parser.parse_args()
+    tried = APPLICATIONS[asked.application]
+    comparison = Comparison(
+        asked.application,
+        lasting(tried, asked.duration) if asked.duration else tried,
+        asked.control,
+        asked.rounds,
+        asked.condition or list(CONDITIONS),
+        asked.itself,
+    )
     columns = (
         "first | ratio of the second | ratio of the third"
         if asked.itself
@@ -189,7 +237,7 @@ def main() -> None:
     )
     print(f"| application | control | condition | figure | {columns} |")
     print("|---|---|---|---|---|---|---|")
-    for row in rows(asked.application, asked.control, asked.rounds, asked.results, asked.itself):
+    for row in rows(comparison, asked.results):
         print(row, flush=True)
 
 
