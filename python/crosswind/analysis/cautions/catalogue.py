@@ -214,12 +214,12 @@ class CautionKind(Enum):
     SLOWED = (
         "note",
         "Time is slowed down in the nodes, and all figures are perceived ones. Some clocks of the kernel are "
-        "not slowed down: a delayed acknowledgement is held for less time, TCP's timers are finer, and "
-        "without root a lost SYN is sent again sooner and CUBIC grows faster on long fat paths. Disks and "
-        "memory look faster, too.",
+        "not slowed down: a delayed acknowledgement is held for less time, which changes how many operations "
+        "wait for a timeout where packets are lost. TCP's timers are finer, and without root a lost SYN is "
+        "sent again sooner and CUBIC grows faster on long fat paths. Disks and memory look faster, too.",
         "Limit the CPUs of nodes (`cpus`) to those of machines that you know. Where CUBIC is not slowed down "
         "and its windows grow for seconds between losses, use `congestion_control: reno`. Run it again at "
-        "twice the dilation: a result that stays the same does not depend on it.",
+        "twice the dilation: a result that stays the same does not depend on this machine's speed.",
     )
     DECLARED = (
         "note",
